@@ -1,4 +1,4 @@
-"""Catalogue of published BLEU implementations, with a search for the source of a score.
+"""Catalogue of published BLEU implementations, with a search for the implementation behind a score.
 
 Importing this package registers the members as metrics.
 """

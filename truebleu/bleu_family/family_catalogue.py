@@ -82,7 +82,7 @@ class Family(Mapping[str, Member]):
 
         hypotheses, references, workers: see `BLEU.score`.
         members: member names, or None for all.
-        relatives: include NIST, GLEU and CodeBLEU's weighted match, which are slower.
+        relatives: whether to include NIST, GLEU and CodeBLEU's weighted match, which are slower.
         tokenize: tokenizer that replaces 13a in the members that use it.
         progress: called with the number of finished members and the total number of members.
 

@@ -26,15 +26,15 @@ class Member(Record):
     metric: Metric[TableScore]
     """The metric that computes the score: `BLEU` with its parameters, or another metric."""
     quirks: str = ""
-    """Unexpected behaviour in one or two sentences, or an empty string."""
+    """A description of unexpected behaviour, in one or two sentences, or an empty string."""
     used: str
     """The typical use of the implementation."""
     citations: tuple[str, ...]
-    """The keys of the papers or programs to cite, in `truebleu.text.citations`."""
+    """The papers or programs to cite, as keys of `truebleu.text.citations`."""
     digits: int | None = None
-    """The number of decimal places that the original prints, or None for full precision."""
+    """The number of decimal places that the original program prints, or None for full precision."""
     defect: str = ""
-    """A known bug of the original that truebleu reproduces, or an empty string."""
+    """A known bug of the original program that truebleu reproduces, or an empty string."""
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.metric!r}>"
@@ -48,12 +48,12 @@ class Member(Record):
 
     @property
     def single_reference(self) -> bool:
-        """True if the implementation supports only one reference."""
+        """True if the implementation supports only one reference per segment."""
         return self.metric.parameters.get("reference_length") == "single"
 
     @property
     def scale(self) -> float:
-        """The scale: 100 for percentages, 1 for fractions and for unbounded scores (NIST)."""
+        """The scale: 100 for percentages, 1 for fractions and for scores without an upper bound."""
         return self.metric.published_scale if isinstance(self.metric, BLEU) else 1.0
 
     @property
@@ -78,7 +78,7 @@ class Member(Record):
         return descriptions
 
     def with_tokenizer(self, tokenize: str) -> Self:
-        """Return the member with this tokenizer instead of 13a, or unchanged if it uses another."""
+        """Return the member with this tokenizer in place of 13a, if the member uses 13a."""
         if self.metric.parameters.get("tokenize") != "13a":
             return self
         return self.replace(metric=self.metric.with_parameters(tokenize=tokenize))

@@ -32,7 +32,7 @@ class MemberScore(Record):
 
     @property
     def printed_score(self) -> str:
-        """The score as the original prints it, or an empty string if there is no score."""
+        """The score as the original program prints it, or an empty string if there is no score."""
         return "" if self.score is None else self.member.format_score(self.score)
 
     @property
@@ -128,7 +128,7 @@ class FamilyScores(Picklable):
     ) -> list[list[str]]:
         """Return a header and one row per member: name, score, printed score and differences.
 
-        bounded: True to list the members whose scores have an upper bound, False for the others.
+        bounded: whether to list the members whose scores have an upper bound, or the others.
         Members with a known defect are marked.
         systems: the scores of several systems, shown instead of the score and the printed score.
         scale: 1 to show percentages on a 0-1 scale.

@@ -24,7 +24,7 @@ from truebleu.text.system_names import name_references
 def _vary_parameter(
     name: str, *values: object, **linked_values: object
 ) -> tuple[dict[str, Any], ...]:
-    """Return one change per value of a parameter. Each change includes the linked values."""
+    """Return one change per value of a parameter. Each change also sets the linked values."""
     return tuple({name: value, **linked_values} for value in values)
 
 
@@ -67,13 +67,13 @@ class Candidate(Record):
     value: float
     """The score, 0-100."""
     is_usual: bool = False
-    """True for a member that papers often report, with its published settings."""
+    """True if this is a member that papers often report, with its published settings."""
     reference: str | None = None
-    """The name of the reference if only one of several references was used."""
+    """The name of the reference if only one of several references was used, otherwise None."""
 
     @property
     def differences(self) -> str:
-        """The changed settings and the selected reference, or an empty string."""
+        """The changed settings and the selected reference, or an empty string if there are none."""
         references = () if self.reference is None else (f"reference {self.reference} alone",)
         return ", ".join((*self.changes, *references))
 
@@ -89,7 +89,7 @@ class Candidate(Record):
 
     @property
     def reason(self) -> str:
-        """The reason for the member's rank, or its typical use."""
+        """The reason why papers often report the member, or its typical use."""
         return COMMON_MEMBERS.get(self.member.name, f"use: {self.member.used}")
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class Identification(Record):
     target_score: str
     """The score to identify, with as many digits as the user gave."""
     matches: list[Candidate]
-    """The matching candidates: usual members first, those with changed settings last."""
+    """The matching candidates: often reported members first, members with changed settings last."""
     nearest: list[Candidate]
     """The five candidates with the closest scores, or an empty list if there are matches."""
     tried: int
@@ -127,7 +127,7 @@ class Identification(Record):
 
     @property
     def members(self) -> list[Candidate]:
-        """The matching members as published."""
+        """The matching members with their published settings."""
         return [match for match in self.matches if not match.changes]
 
     @property
@@ -162,12 +162,12 @@ class Identification(Record):
 
     @property
     def likeliest(self) -> Candidate | None:
-        """The match that papers report most often, or None if no usual member matches."""
+        """The most commonly reported match, or None if papers rarely report any of the matches."""
         return self.matches[0] if self.matches and self.matches[0].is_usual else None
 
     @property
     def headline(self) -> str:
-        """A sentence that names the most likely member, or says that no usual variant matches."""
+        """A sentence that names the most likely member, or says that no common variant matches."""
         if self.likeliest is not None:
             return (
                 f"{self.target_score} is most likely {self.likeliest.description} "
@@ -190,7 +190,7 @@ class Identification(Record):
 
     @property
     def _advice(self) -> str:
-        """Sentences on what to try if no usual variant matches."""
+        """Sentences with advice for scores that no common variant produces."""
         several = "" if self.has_several_references else " (sometimes several)"
         return (
             f"Papers may use other references{several}, or score another version of the text "
@@ -230,7 +230,7 @@ class Identification(Record):
         )
 
     def format_rows(self) -> list[list[str]]:
-        """Return a header and a row per score and change, with all members that give this score.
+        """Return a header, and rows with a score, changes, and the members that produce it.
 
         Without matches, the rows contain the closest candidates.
         """
@@ -346,7 +346,7 @@ def identify_score(
 def _estimate_chance_matches(
     target: Decimal, value: float, candidates: Sequence[Candidate]
 ) -> float:
-    """Return the average number of candidates that round to the same score near `value`."""
+    """Return the average number of candidates per rounded score, for scores near `value`."""
     rounding_width = 10.0 ** int(target.as_tuple().exponent) * (1 if target > 1 else 100)
     window = max(CHANCE_WINDOW, rounding_width)
     near_count = sum(abs(candidate.value - value) <= window for candidate in candidates)
@@ -354,14 +354,14 @@ def _estimate_chance_matches(
 
 
 def _format_expectation(count: float) -> str:
-    """Return an expected number of matches with one or two digits, for use in a sentence."""
+    """Return an expected number of matches as a phrase, such as "about 3" or "less than 0.001"."""
     if count < 0.001:
         return "less than 0.001"
     return f"about {count:.0f}" if count >= 1 else f"about {count:.1g}"
 
 
 def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
-    """Convert a printed score to a number and to text. Raise ValueError if it is invalid."""
+    """Return a printed score as a number and as text. Raise ValueError if it is invalid."""
     text = str(score).strip().removesuffix("%").strip()
     try:
         argument_checks.parse_number(text)
@@ -385,7 +385,7 @@ def _matches_score(value: float, target: Decimal) -> bool:
 def _compute_candidates(
     corpus: SharedCorpus, target: Decimal | None, progress: Callable[[int, int], None] | None
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """Return all candidates, starting with the published members, and the problems by member name.
+    """Return all candidates, published members first, and the problems by member name.
 
     NIST is skipped if the target is outside its range.
     """
@@ -456,7 +456,7 @@ def _list_usual_members(corpus: SharedCorpus) -> list[str]:
 
 
 def _score_single_references(corpus: SharedCorpus, references: References) -> list[Candidate]:
-    """Return the scores of the usual members with each reference alone."""
+    """Score the members that papers often report with each reference alone."""
     columns = segments.split_reference_columns(corpus.hypotheses, corpus.references)
     names = name_references(references, len(columns))
     candidates = []

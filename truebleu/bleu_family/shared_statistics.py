@@ -55,7 +55,7 @@ class SharedCorpus:
     def find_equivalent_tokenizer(
         self, tokenize: Tokenize, lowercase: bool | str
     ) -> tuple[Tokenize, bool | str]:
-        """Return an equivalent kernel tokenizer and case, or the arguments if there are none."""
+        """Return an equivalent kernel tokenizer and case, or the arguments if there is none."""
         if tokenize in KERNEL_EQUIVALENTS:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
             # The kernel can lower-case once, before tokenizing.
@@ -111,7 +111,7 @@ class SharedCorpus:
 
 
 class SharedCounts:
-    """Segment counts for one tokenizer and case, with the reference length per rule."""
+    """N-gram counts of segments for one tokenizer and case, with a reference length per rule."""
 
     def __init__(
         self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int
@@ -136,7 +136,7 @@ class SharedCounts:
 
     @cached_property
     def segments_without_ngrams(self) -> list[int]:
-        """The number of segments without n-grams, for each order."""
+        """The number of segments without n-grams of each order."""
         first = 1 + len(LENGTH_RULES) + self.max_order
         return [self.table.values_of(first + i).count(0) for i in range(self.max_order)]
 

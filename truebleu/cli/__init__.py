@@ -223,7 +223,7 @@ def load_command(name: str) -> Command:
 
 
 def _build_parser(name: str, words: Sequence[str] = ()) -> Parser:
-    """Return the parser of a command with the options that `words` require (default: all)."""
+    """Return a command's parser with the options for a command line (default: all options)."""
     parser = Parser(
         f"truebleu {name}",
         groups=load_command(name).groups(words),

@@ -25,7 +25,7 @@ class Option(NamedTuple):
     flags: Sequence[str]
     arguments: Mapping[str, Any]
     completes: Callable[[], Iterable[str]] | None = None
-    """Function that returns suggestions for shell completion. Other values are also valid."""
+    """Function that returns suggestions for shell completion. Users may enter other values, too."""
 
 
 def make_option(flags: Sequence[str], value: str | None, help_text: str, **settings: Any) -> Option:
@@ -196,7 +196,7 @@ def reraise_as_usage_error(
 
 
 def replace_parameter(message: str, options: Mapping[str, str]) -> str | None:
-    """Return a message with the option instead of the parameter, or None for other messages.
+    """Return a message that names the option instead of a parameter, or None for other messages.
 
     >>> replace_parameter("max_order=0: expected 1 or more", {"max_order": "--max-order"})
     '--max-order: expected 1 or more, found 0'
@@ -210,7 +210,7 @@ def replace_parameter(message: str, options: Mapping[str, str]) -> str | None:
 
 
 def parse_named_values(option: str, words: Iterable[str] | None, example: str) -> dict[str, str]:
-    """Parse words of the form NAME=VALUE into a dictionary. Raise UsageError if one is invalid."""
+    """Parse words of the form NAME=VALUE into a dictionary. Raise UsageError for other words."""
     values: dict[str, str] = {}
     for word in words or ():
         name, separator, value = word.partition("=")
@@ -306,7 +306,7 @@ PAPER = OptionGroup(
 
 
 def get_paper_options(options: argparse.Namespace, output_format: str) -> dict[str, str]:
-    """Return the requested paper table options. Raise UsageError if an option has no effect."""
+    """Return the requested options for paper tables. Raise UsageError if one has no effect."""
     formats = {"caption": ("latex", "markdown"), "label": ("latex",)}
     used: dict[str, str] = {}
     for name in ("caption", "label", "signature"):
@@ -511,7 +511,7 @@ class Parser(argparse.ArgumentParser):
                 yield word
 
     def _check_following_number(self, flag: str, following: str) -> None:
-        """Raise UsageError for a number after -par or a similar option, which -parn would accept.
+        """Raise UsageError for a number after -par or a similar option, instead of after -parn.
 
         argparse would read the number as a file name.
         """

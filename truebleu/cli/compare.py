@@ -139,7 +139,7 @@ def list_warnings(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _get_display_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
-    """Return the options of a format. Raise UsageError if one is invalid or has no effect."""
+    """Return the options of a format. Raise UsageError if an option is invalid or has no effect."""
     choice: dict[str, Any] = dict(shared.get_paper_options(options, output_format))
     parts = [] if files.uses_tables(options) else options.by or []
     for name in parts:

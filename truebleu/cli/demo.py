@@ -114,7 +114,7 @@ def write_texts(folder: Path) -> None:
 
 
 def _format_command(prompt: str, words: Sequence[str]) -> str:
-    """Return a command line after a prompt, with continuation lines if it is long."""
+    """Return a command line preceded by a prompt, split into several lines if it is long."""
     import shlex
 
     quoted_words = list(map(shlex.quote, ["truebleu", *words]))

@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
-    """Return the hypotheses and references on the command line, and an empty dict."""
+    """Return the hypotheses and references on the command line, and {} as further arguments."""
     hypotheses: Sequence[str] = options.hypothesis or ()
     file_options = {
         "REF": options.references or None,

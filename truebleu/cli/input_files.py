@@ -103,7 +103,7 @@ TEST_SET = OptionGroup(
 
 
 def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
-    """Return the options for files. With -t, --help or no words, add options for test sets."""
+    """Return the options for files. With -t, --help or no arguments, add options for test sets."""
     beginnings = ("-t", "--test", "-h", "--help")
     shows_test_set = not words or any(word.startswith(beginnings) for word in words)
     return [INPUT, RESEGMENTATION, *([TEST_SET] if shows_test_set else [])]
@@ -232,7 +232,7 @@ class Inputs:
         return facts
 
     def get_labels(self, segment_count: int) -> dict[str, list[str]]:
-        """Return the known labels of the segments by name, such as their documents."""
+        """Return the known labels of the segments, such as their documents, by label name."""
         labels = {} if self.test_set is None else self.test_set.get_labels()
         if self.documents is not None:
             from truebleu.comparison import segment_labels
@@ -264,7 +264,7 @@ class Inputs:
 
 
 def estimate_line_count(file: File) -> int | None:
-    """Return the estimated number of lines, or None if the file size is unknown."""
+    """Return the estimated number of lines in a file, or None if it cannot be estimated."""
     if not file.is_plain_utf8 or file.path == "-" or not os.path.isfile(file.path):
         return None
     with open(file.path, "rb") as stream:

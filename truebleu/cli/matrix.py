@@ -199,7 +199,7 @@ class MatrixWriter(Record):
     output: Results
     progress: Progress
     type_code: str
-    """The number type, as a type code of `array`."""
+    """The number type of the scores, as a type code of the `array` module."""
     system: str | None
     """The name of the system that wrote the hypotheses, or None without -i."""
 

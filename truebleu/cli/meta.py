@@ -189,7 +189,7 @@ def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments for the folders of --tree."""
+    """Return the arguments of `meta_evaluate` for the folders of --tree."""
     flags = {"references": "REF", "input": "-i/--input"}
     flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns", "resegment")}
     flags["hyp_docs"] = "--hyp-docs"
@@ -204,7 +204,7 @@ def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
-    """Return the names of stored metrics and the metrics to compute (None: all stored metrics)."""
+    """Return the names of stored metrics, then the metrics to compute (None: all stored)."""
     names = metric_options.parse_names(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
         return names
@@ -219,7 +219,7 @@ def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
 
 
 def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments for human scores, metric scores and texts in files."""
+    """Return the arguments of `meta_evaluate` for human scores, metric scores and text files."""
     flags = {"test_set": "-t/--test-set", "preset": "--preset"}
     flags["include_humans"] = "--include-humans"
     for name, flag in flags.items():

@@ -68,7 +68,7 @@ METRICS, LANGUAGE, STRIP, NO_CACHE = parse_options(
 
 
 def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
-    """Yield the option groups for selecting metrics, and for the metrics on the command line."""
+    """Yield the option groups that select metrics and set the parameters of these metrics."""
     requested_names = find_requested_names(words)
     # Import only the metrics that the command line needs.
     default_names = (
@@ -120,7 +120,7 @@ def describe_metric_option(words: Sequence[str], flag: str) -> str:
 
 
 def _explain_missing_parameter(cls: type[Metric], parameter_name: str) -> str:
-    """Return the reason why a metric has no such option, or its option for the same purpose."""
+    """Return a hint: the metric's option for a parameter, or the reason why it has none."""
     for parameter in cls.PARAMETERS:
         if parameter.name == parameter_name:
             return f"for {cls.NAME}, use {parameter.format_option(cls.PREFIX)}"
@@ -136,7 +136,7 @@ def split_metric_names(word: str) -> list[str]:
 
 
 def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
-    """Return the metric classes for a name, or none for an unknown name (reported later)."""
+    """Return the metric classes for a name. An unknown name has none, and is reported later."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
     try:
@@ -316,7 +316,7 @@ def pick_tokenizer(options: argparse.Namespace, requested_tokenizer: str | None 
 def warn_about_signatures(
     options: argparse.Namespace, reference_count: int, test_set: Mapping[str, str]
 ) -> None:
-    """Print a warning for each signature in -m that describes other references or test sets.
+    """Print a warning for each signature in -m with another reference count or test set.
 
     reference_count: the number of references of each segment.
     test_set: the signature fields of the published test set, if there is one.

@@ -1,4 +1,4 @@
-"""Results in the requested format, messages, and a progress line for terminals."""
+"""Output of results in the requested format, of messages, and of progress on terminals."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class _StandardOutput(io.RawIOBase):
         return accepted
 
     def flush(self) -> None:
-        """Write the buffered bytes. They are discarded if writing fails."""
+        """Write the buffered bytes. Discard them if writing fails."""
         pending, self._pending = self._pending, bytearray()
         with memoryview(pending) as view:
             written = 0
@@ -225,11 +225,11 @@ class Results(Output):
 
     @property
     def digits(self) -> int:
-        """The number of decimal places in text."""
+        """The number of decimal places of scores in text output."""
         return 1 if self.width is None else self.width
 
     def format_rounded_number(self, value: float, default: int = 1) -> str:
-        """Return a number rounded to --width decimal places (default: `default`)."""
+        """Return a number rounded to --width decimal places, or to `default` without --width."""
         return f"{value:.{default if self.width is None else self.width}f}"
 
     def format_score(self, value: float, default: int = 1, *, is_percentage: bool) -> str:
@@ -242,7 +242,7 @@ class Results(Output):
         return self.format_rounded_number(value, default)
 
     def format_details(self, score: Score) -> str:
-        """Return sacreBLEU's details of a score, with precisions on the scale of --scale."""
+        """Return a score's details as in sacreBLEU, with precisions on the scale of --scale."""
         details, text = score.details(), score.verbose
         if self.scale == 1 and "precisions" in details and text:
             precisions = "/".join(f"{precision / 100:.3f}" for precision in details["precisions"])
@@ -264,7 +264,7 @@ class Results(Output):
             )
 
     def check_scale(self) -> None:
-        """Raise UsageError for --scale 1 in formats that contain full precision."""
+        """Raise UsageError for --scale 1 in formats with numbers at full precision."""
         contains_only_scores = self.score_only and self.form in ("tsv", "csv")
         if self.scale == 1 and self.form not in READER_FORMATS and not contains_only_scores:
             raise UsageError(
@@ -280,7 +280,7 @@ class Results(Output):
         return signature.short() if self.short else str(signature)
 
     def check_display_options(self) -> None:
-        """Raise UsageError for --width, --short and --scale in formats with full precision."""
+        """Raise UsageError for options that have no effect in formats with full precision."""
         self.check_scale()
         if self.form in EXACT:
             for name, is_set in (

@@ -188,7 +188,7 @@ def _print_result(contents: ReportData, path: str) -> None:
 
 
 def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
-    """Print warnings about the texts and about parts that the report omits."""
+    """Print warnings about the texts, and about information that the report omits."""
     for warning in compare.list_warnings(contents.comparison):
         print_message("warning", warning["text"])
     if not browser_kernel.load_kernel_blocks():

@@ -123,7 +123,7 @@ def print_agreement(results: Mapping[str, Resegmentation], options: argparse.Nam
 
 
 def _read_text(file: File, references: Any) -> tuple[Any, bool]:
-    """Return an output, and whether its subtitle times differ from a reference's."""
+    """Return the text of an output, and whether its subtitle times differ from a reference's."""
     from truebleu.resegmentation.subtitles import SubtitleFile
 
     if not isinstance(file, SubtitleFile):

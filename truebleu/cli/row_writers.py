@@ -59,7 +59,7 @@ class TableSpec(Record):
 
     @property
     def version_field(self) -> dict[str, int]:
-        """The JSON field with the kind of the table and the version."""
+        """The JSON field whose name contains the kind of table and whose value is the version."""
         return {f"truebleu_{self.kind}": VERSION}
 
 

@@ -39,10 +39,10 @@ class ScoreResult(Record):
     """The signature fields of the published test set."""
     metric: Metric[Any] | None = None
     scripts: Mapping[str, float] | None = None
-    """The fraction of each script in the system output, if the kernel read the text."""
+    """The fraction of each script in the system output, or None if the kernel did not read it."""
 
     def format_value(self, value: float, output: Results) -> str:
-        """Format a value with --width decimal places, or with the metric's default."""
+        """Format a value with --width decimal places, or with the metric's default number."""
         return output.format_score(value, self.digits, is_percentage=self.score.is_percentage)
 
     @property
@@ -210,7 +210,7 @@ def _group_results(
 def _format_lines(row: Sequence[ScoreResult], output: Results, *, named: bool) -> Iterator[str]:
     """Yield one line per metric in sacreBLEU's format, with the interval if there is one.
 
-    named: whether the line starts with the system or group.
+    named: whether each line starts with the name of the system or group.
     """
     names = [escape_unprintable(str(key)) for key in row[0].keys.values()] if named else []
     heads = [result.format_signature(output) for result in row]
@@ -491,7 +491,7 @@ def list_score_facts(score: Score, scale: int = 100) -> Iterator[tuple[str, str]
 def _list_precisions(
     details: Mapping[str, Any], format_percentage: Callable[[float], str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield precision and recall, per order or for all orders."""
+    """Yield the precision and the recall, per order or for all orders together."""
     matches, totals = details.get("matches"), details.get("totals")
     precisions = details.get("precisions")
     if precisions is None and isinstance(matches, list) and isinstance(totals, list):
@@ -518,7 +518,7 @@ def _list_precisions(
 
 
 def _join_orders(numbers: Iterable[str], unit: str) -> str:
-    """Join the numbers of all n-gram orders, and add the range of orders."""
+    """Join the formatted values of all n-gram orders, and add the range of orders."""
     orders = list(numbers)
     text, count = "/".join(orders), len(orders)
     if unit == "characters":
@@ -536,7 +536,7 @@ def _describe_penalty(field: str, details: Mapping[str, Any]) -> str:
 
 
 def _describe_lengths(details: Mapping[str, Any]) -> str:
-    """Describe the lengths of output and reference; return "" if they are unknown."""
+    """Describe the lengths of the output and the reference. Return "" if they are unknown."""
     hypothesis, reference = (details.get(f"{side}_length") for side in ("hypothesis", "reference"))
     if reference is None:
         return ""

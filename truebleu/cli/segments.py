@@ -147,7 +147,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def needs_only_first_batch(warning: Mapping[str, Any]) -> bool:
-    """Return whether the first batch of segments is enough to issue a warning."""
+    """Return whether the first batch of segments is sufficient evidence for this warning."""
     return bool(warning["kind"] == "language")
 
 

@@ -50,7 +50,7 @@ class OpenTable(Record):
     """
 
     arrow_types: Any
-    """The types of extra columns, as an Arrow stream without rows, or None if there are none."""
+    """The types of the extra columns as an empty Arrow stream, or None if there are no columns."""
     text_columns: list[str]
     """The names of the text columns."""
     read_batches: Callable[[int], Iterator[list[tuple[Any, ...]]]]
@@ -368,7 +368,7 @@ def _read_rows(
 
 
 def _format_system_name(table: str, key: Key) -> str:
-    """Return the name of a system: its table, its key in the table, or both."""
+    """Return the name of a system: the name of its table, its key in the table, or both."""
     key_text = "/".join("null" if part is None else str(part) for part in key)
     return ": ".join(filter(None, (table, key_text)))
 
@@ -440,7 +440,7 @@ def aggregate_buckets(
 
 
 def _parse_bucket_option(words: Sequence[str]) -> tuple[str, int]:
-    """Return the id column and the number of buckets of --bucket."""
+    """Return the id column and the number of buckets from the words of --bucket."""
     name, *count_words = words
     if len(count_words) > 1 or (
         count_words and not (is_whole_number(count_words[0]) and 1 < int(count_words[0]) < 2**31)

@@ -33,7 +33,7 @@ class ComparisonView(RecordView):
 
     As text, it shows the best system and one table; as Markdown or LaTeX, a table for a paper.
     Besides the options of all views, `text` and `rich` accept `columns` (names in
-    `comparison_columns.COLUMNS`), `by` ("document", "reference": tables of their scores) and
+    `comparison_columns.COLUMNS`), `by` ("document", "reference": tables of scores for each) and
     `explain`; `markdown` and `latex` accept `columns`, `by`, `caption`, `label` and `signature`
     (its place: "footnote", "caption" or "none"); `html` accepts `by`.
     """
@@ -43,7 +43,7 @@ class ComparisonView(RecordView):
     WIDTH = 80
 
     def _list_groups(self) -> list[tuple[str, Content]]:
-        """Return the title and contents of each comparison. A single one has an empty title."""
+        """Return the title and contents of each comparison. A single comparison has no title."""
         raise NotImplementedError
 
     def _build_format(
@@ -157,7 +157,7 @@ class Comparison(ComparisonView):
 
     @property
     def by_reference(self) -> list[dict[str, Any]]:
-        """Scores for each of several references separately; empty with a single reference.
+        """Separate scores for each reference; an empty list if there is only one reference.
 
         name; segments, the number of segments with this reference; `scores` by metric and system,
             as in `systems`; `pairs` of the overall best system with every other system;

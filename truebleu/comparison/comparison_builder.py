@@ -205,7 +205,7 @@ USUAL_BLEU = (10, 90)
 def _has_unusual_scores(
     columns: Sequence[_MetricColumn], warnings: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Return whether texts or scores are unusual for systems in human evaluations."""
+    """Return whether texts or scores are unlike those of systems in human evaluations."""
     best_scores = [
         max(map(column.get_system_score, column.runs))
         for column in columns
@@ -250,7 +250,7 @@ def resample_metrics(
     system_order: Sequence[str],
     unreliable_systems: Mapping[Metric[Any], AbstractSet[str]],
 ) -> Iterator[tuple[Metric[Any], _MetricColumn]]:
-    """Compute and resample the metrics of a request.
+    """Compute the metrics of a request, and resample their statistics.
 
     system_order: the systems in the order of the tables.
     unreliable_systems: the systems with unreliable scores, by metric.
@@ -302,7 +302,7 @@ class _MetricColumn:
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True
-    """True if the metric can rank systems: its tokenizer can split the texts of at least two."""
+    """True if the metric can rank the systems: at least two systems have reliable scores."""
     unreliable_systems: AbstractSet[str] = frozenset()
     """Systems with unreliable scores. They have no rank, and no difference is significant."""
     references: int | str | None = None
@@ -395,7 +395,7 @@ class _MetricColumn:
         return is_last, value if self.measure.lower_is_better else -value
 
     def score_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
-        """Return the score of each group of segments."""
+        """Return a system's score for each group of segments, by group index."""
         if self.metric is not None:
             tables = [self.statistics[run].parts(groups) for run in self.runs[system]]
             return {
@@ -479,7 +479,7 @@ class _MetricColumn:
     def describe_human_agreement(self) -> dict[str, Any] | None:
         """Return how often human judges confirmed a difference as large as the best system's lead.
 
-        Return None if the data do not include this metric, or if the two best systems are equal.
+        Return None if no data apply to this metric, or if the two best scores are equal.
         """
         if len(self.metric_order) < 2 or system_runs.has_several_runs(self.runs):
             return None

@@ -134,7 +134,7 @@ def build_metric_columns(
 
 
 def _build_score_column(content: Content, metric: Content, name: str, digits: int) -> ColumnCells:
-    """Return a column about the scores of the systems."""
+    """Return a table column with scores of the systems, or with statistics of these scores."""
     format_score = make_formatter(digits)
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     if name == "score":
@@ -163,7 +163,7 @@ def _build_score_column(content: Content, metric: Content, name: str, digits: in
 def _build_difference_column(
     content: Content, metric: Content, name: str, digits: int
 ) -> ColumnCells:
-    """Return a column about the differences from the baseline."""
+    """Return a table column with the differences from the baseline, or with their test results."""
     format_delta = make_signed_formatter(make_formatter(digits))
     unit = get_unit_name(content)
     header, group, tooltip, long_header = name, "difference", "", ""
@@ -208,7 +208,8 @@ def list_ranges(
 ) -> tuple[list[tuple[float, float, float] | None], list[str]]:
     """Return the lower limit, value and upper limit of each difference, and its mark.
 
-    For a single system, its score replaces the difference. The range is None without an interval.
+    For a single system, its score replaces the difference. Without an interval, None replaces the
+    three numbers.
     """
     ranges, marks = [], []
     for system in content["systems"]:
@@ -290,14 +291,14 @@ def format_metric_header(metric: Content) -> str:
 
 
 def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
-    """Return the standard deviation between runs, and the number of runs."""
+    """Format the standard deviation of the scores of runs, with the number of runs."""
     return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
 
 
 def _format_interval_value(
     interval: Mapping[str, float] | None, key: str, format_score: NumberFormatter
 ) -> str:
-    """Return a value of an interval, or an empty string if there is no interval."""
+    """Format a value of an interval. Return an empty string if there is no interval."""
     return "" if interval is None else format_score(interval[key])
 
 
@@ -330,7 +331,7 @@ def _format_decisive_p(content: Content, difference: Content) -> str:
 
 
 def format_p_equation(content: Content, difference: Content) -> str:
-    """Return the p-value that determines significance, such as "p = 0.03" or "p Holm < 0.001"."""
+    """Return the p-value that determines significance as text, such as "p Holm < 0.001"."""
     p_text = _format_decisive_p(content, difference)
     equation = f"< {p_text[1:]}" if p_text.startswith("<") else f"= {p_text}"
     return f"{format_p_header(content)} {equation}"

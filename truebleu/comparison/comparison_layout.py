@@ -133,7 +133,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield a document table per metric. Letters replace the names of more than four systems."""
+    """Yield a table of documents per metric. Letters replace the names of five systems or more."""
     documents, systems = content["documents"], content["systems"]
     uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():

@@ -238,7 +238,7 @@ class Request:
     def from_options(
         cls, systems: Any, references: Any, options: Mapping[str, Any], **inputs: Any
     ) -> Request:
-        """Return a request for the keyword arguments of `compare` (`ComparisonOptions`)."""
+        """Return a request from the keyword arguments of `compare` (`ComparisonOptions`)."""
         testing, external = (
             {name: options[name] for name in names if name in options}
             for names in (SignificanceOptions.__annotations__, ExternalScores._fields)
@@ -321,7 +321,7 @@ class Request:
         return request
 
     def shorten_system_names(self) -> str:
-        """Shorten the system names for display. Return a note that gives one name in full.
+        """Shorten the system names for display. Return a note with the full form of one name.
 
         The systems must not have several runs.
         """
@@ -405,7 +405,7 @@ class Request:
         return indices
 
     def warn_about_failures(self, level: int = 3) -> None:
-        """Warn about each metric that is left out."""
+        """Warn about each metric that is left out of the comparison, giving the reason."""
         import warnings
 
         for name, message in self.failure_messages.items():
@@ -445,7 +445,7 @@ class Request:
 
 
 def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]:
-    """Yield the requested metrics with their names. Raises an error if one is not supported."""
+    """Yield the requested metrics with their names. Raises an error for unsupported metrics."""
     named_metrics = (
         requested if hasattr(requested, "items") else registry.resolve_metrics(requested)
     )
@@ -485,7 +485,7 @@ def _find_external_systems(
     external_scores: Mapping[str, Mapping[str, Sequence[float]]],
     metrics: Mapping[Metric[Any], object],
 ) -> dict[str, Any]:
-    """Return a dict of the systems that external scores name, without hypotheses (None)."""
+    """Return a dict that maps the systems in external scores to None instead of hypotheses."""
     if metrics:
         raise ValueError(
             "systems: the metrics need hypotheses. To compare only scores, use metrics=()."

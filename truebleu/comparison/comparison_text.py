@@ -145,7 +145,7 @@ def build_compact_table(
 
 
 def _format_sizes(content: Content) -> str:
-    """Return the number of segments and, if there are several, of buckets and references."""
+    """Format the number of segments and, if there are several, of buckets and references."""
     sizes = [format_count(content["segments"], "segment")]
     if content["buckets"]:
         sizes.append(format_count(content["buckets"], "bucket"))
@@ -155,7 +155,7 @@ def _format_sizes(content: Content) -> str:
 
 
 def _explain_columns(content: Content, names: Sequence[str]) -> list[str]:
-    """Return a sentence on the meaning of each column."""
+    """Return one sentence per column that explains its contents."""
     available = {name for metric in content["metrics"] for name in list_columns(content, metric)}
     return [f"{name}: {COLUMNS[name]}." for name in names if name in available]
 

@@ -18,7 +18,7 @@ SCORE_NAMES = (
 
 
 def convert_to_scale(content: Content, scale: int) -> Content:
-    """Return the contents of a comparison with percentages converted to a scale, 100 or 1."""
+    """Return the contents of a comparison with percentages on a 0-100 or 0-1 scale."""
     return content if scale == 100 else rescale_comparison(content)
 
 

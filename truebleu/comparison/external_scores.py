@@ -1,7 +1,7 @@
 """Readers of segment scores that other programs computed.
 
 The first lines of a file determine its format: one column of numbers; one tab-separated column per
-system; lines of a system name and a score, as in mt-metrics-eval; the output of COMET's
+system; lines with a system name and a score, as in mt-metrics-eval; the output of COMET's
 `comet-score` and `comet-compare`, printed or as JSON; or MetricX's JSON lines with a "prediction".
 The log of a simultaneous system has the scores of latency metrics, such as LAAL.
 """
@@ -165,7 +165,7 @@ def _parse_system_rows(
 
 
 def _is_latency_log(lines: NumberedLines) -> bool:
-    """Return whether the first line is JSON with the delays of SimulEval or OmniSTEval."""
+    """Return whether the first line is a JSON object from the log of a simultaneous system."""
     start = next((text for _, text in lines if text.strip()), "")
     try:
         record = load_json(start) if start.lstrip().startswith("{") else None
@@ -315,7 +315,7 @@ def _is_json_number(value: Any) -> bool:
 def _match_system_names(
     file_label: str, columns: Mapping[str, ScoreColumn], systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """Return the columns by system name, derived from file names in other programs' output."""
+    """Return the columns by system name. Other programs' output names files instead of systems."""
     if systems is None:
         short_names = {_get_name_variants(key)[-1] for key in columns}
         if len(short_names) < len(columns):

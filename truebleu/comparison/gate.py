@@ -363,7 +363,7 @@ class CheckJob:
         log_entries: Sequence[log.Entry],
         entry: log.Entry | None,
     ) -> dict[str, Any]:
-        """Return a metric's earlier scores, from the log and the earlier output (or None)."""
+        """Return a metric's scores in the log and for the earlier output, each None if not used."""
         earlier: dict[str, Any] = {"log": None, "output": None}
         if entry is not None and metric in self.max_drop:
             earlier["log"] = _find_logged_score(self.conditions.log, log_entries, entry)

@@ -77,7 +77,7 @@ class Series(NamedTuple):
         }
 
     def _compute_changes(self, index: int) -> dict[str, Any]:
-        """Return the changes since the previous and the first score (None for the first score)."""
+        """Return the changes since the previous and first scores (all None for the first)."""
         if not index:
             return dict.fromkeys(("since_previous", "since_first", "same_output"))
         before, entry = self.entries[index - 1 : index + 1]

@@ -71,7 +71,7 @@ class LatencySettings(Record):
 
     @property
     def resampling(self) -> dict[str, Any]:
-        """The arguments of functions that resample."""
+        """The keyword arguments for resampling functions, such as the number of resamples."""
         return {
             "resamples": self.confidence,
             "level": self.level,
@@ -229,7 +229,7 @@ class LogResult:
                 self.scores[metric] = {"score": value, "low": None, "high": None, "skipped": 0}
 
     def _divide(self, use: str, method: str) -> list[TimedSegment]:
-        """Divide the log into segments, and store the result of re-segmentation for this use."""
+        """Divide the log into segments, and store the re-segmentation under the name `use`."""
         settings = self.settings
         assert settings.source_segments is not None
         assert settings.references is not None
@@ -453,7 +453,7 @@ class Latency(RecordView):
             yield record
 
     def _list_columns(self) -> list[str]:
-        """Return the columns of tables: a metric, its interval, and its skipped segments."""
+        """Return the column names of CSV and TSV: scores, interval limits and skipped segments."""
         columns = list(self.COLUMNS)
         for metric in self._content["metrics"]:
             keys = ("",) if metric["name"] in SIMULTANEITY else ("", "_low", "_high", "_skipped")

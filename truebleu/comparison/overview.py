@@ -123,7 +123,7 @@ def format_headline(content: Content) -> str:
 def build_headline(content: Content) -> SentenceParts:
     """Return the parts of the headline.
 
-    It names the best system by the first metric, the size and significance of its lead, what the
+    It states the best system by the first metric, the size and significance of its lead, what the
     other metrics show, and how often human judges confirmed a difference of this size.
     """
     systems = content["systems"]
@@ -204,7 +204,7 @@ def _describe_unreliable_systems(content: Content, metric: str) -> str:
 
 
 def _use_table_p_value(content: Content, pair: Content) -> Content:
-    """Return a pair with its p-value in the table, corrected only for baseline comparisons."""
+    """Return a pair with the p-value that the table shows if the pair includes the baseline."""
     for system in content["systems"]:
         difference = system["scores"][pair["metric"]]["difference"]
         if difference and {system["name"], content["baseline"]} == {pair["first"], pair["second"]}:

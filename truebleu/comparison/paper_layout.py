@@ -53,7 +53,7 @@ def build_paper_blocks(
     signature: str = "footnote",
     by: Sequence[str] = (),
 ) -> Iterator[PaperBlock]:
-    """Yield warnings, one table, and disagreements of metrics.
+    """Yield warnings, one table, and notes on disagreements between metrics.
 
     groups: titles and contents of comparisons by the same metrics; they become sections.
     columns: names in `comparison_columns.COLUMNS` (default: system and score).
@@ -240,7 +240,7 @@ def _build_metric_cells(
 def _build_column_headers(
     metric: Content, name: str, header: str, metric_count: int, column_count: int
 ) -> Column:
-    """Return a column without cells; its headers name the metric if there are several."""
+    """Return a column without cells. Its headers name the metric if the table has several."""
     metric_header = format_metric_header(metric)
     if name == "delta-interval":
         header = f"Δ {header}"
@@ -292,7 +292,7 @@ def _mark_significance(content: Content, metric: Content, name: str, cells: Sequ
 def _build_part_sections(
     content: Content, names: Sequence[str], digits: int | None, by: Sequence[str]
 ) -> Iterator[tuple[str, list[list[Cell]]]]:
-    """Yield the title and the rows of each document or reference.
+    """Yield the title and the rows for each document or reference.
 
     Documents have only scores. References have all columns, with marks from their own tests.
     """

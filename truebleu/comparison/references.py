@@ -237,7 +237,7 @@ def _build_copy_warning(system: str, reference: Content, copies: Content) -> dic
 
 
 def _find_winners(content: Content, metric: str, reference: Content | None = None) -> list[str]:
-    """Return the best systems by a metric, with all references or with one of them."""
+    """Return the systems that a metric ranks first, with all references or with one of them."""
     names = [system["name"] for system in content["systems"]]
     if reference is None:
         scores = {system["name"]: system["scores"][metric] for system in content["systems"]}
@@ -301,7 +301,7 @@ def _compare_winners(content: Content, metric: Content) -> tuple[list[str], list
 def _describe_winner(
     content: Content, metric: Content, result: Content, winner: str, rival: str
 ) -> str:
-    """Return which system is best, by how much, and whether the difference is significant."""
+    """Return a clause with the winner, its lead over the rival, and the lead's significance."""
     pair = next(
         pair
         for pair in result["pairs"]

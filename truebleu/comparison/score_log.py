@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def tracked_name(self) -> str:
-        """The name that is tracked over time: `name`, or the system."""
+        """The name that is tracked over time: `name` or, if it is None, the name of the system."""
         return self.system if self.name is None else self.name
 
     def to_line(self) -> bytes:
@@ -166,7 +166,7 @@ def get_log_time() -> datetime:
 
 
 def read_log_entries(path: str | os.PathLike[str]) -> list[Entry]:
-    """Return the scores in a log. Raises InputError, with the line, if it is invalid."""
+    """Return the scores in a log. Raises InputError, with the line number, for an invalid log."""
     with open(path, "rb") as file:
         numbered = enumerate(file, 1)
         return [_parse_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]

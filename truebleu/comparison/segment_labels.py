@@ -9,7 +9,7 @@ from truebleu.text import segments
 
 
 class SegmentNames:
-    """A name per segment, stored as distinct names and one index per segment."""
+    """One name per segment, such as its document's, stored as distinct names and indices."""
 
     __slots__ = ("indices", "names")
 

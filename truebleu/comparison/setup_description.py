@@ -129,7 +129,7 @@ class SetupDescription(Record):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on works without a known citation, and on missing parts of the setup."""
+        """Sentences on methods without a known citation, and on missing parts of the setup."""
         return [
             *self.omissions,
             *(
@@ -198,7 +198,7 @@ class SetupDescription(Record):
         escape: Callable[[str], str],
         escape_signature: Callable[[str], str],
     ) -> Iterator[str]:
-        """Yield the sentences. The functions format citations, text and signatures."""
+        """Yield the sentences, formatting citations, text and signatures with these functions."""
         # Sections of one table may have different signatures of a metric.
         metric_texts = [escape(one.name) + cite(one.citations) for one in self.metrics]
         metrics = join_words(list(dict.fromkeys(metric_texts)))
@@ -281,7 +281,7 @@ def cite(
 
 
 def read_result(text: str, name: str) -> SetupDescription:
-    """Return the setup of a result: JSON of score or compare, or text with signatures.
+    """Return the setup of a result: JSON from `score` or `compare`, or text with signatures.
 
     The text may be Markdown, LaTeX, HTML, a report or a recorded terminal session.
 
@@ -450,7 +450,7 @@ def _parse_metric(name: str, signature: str | None) -> tuple[Metric[Any] | None,
 
 
 def _list_metric_keys(name: str | None, metric: Metric[Any] | None) -> tuple[str, ...]:
-    """Return the keys for a metric, including its origin if the name is in the BLEU family."""
+    """Return a metric's citation keys, including those of the family member with this name."""
     keys = list(family[name].citations) if name is not None and name in family else []
     if metric is not None:
         keys += metric.citations
@@ -461,7 +461,7 @@ def _list_metric_keys(name: str | None, metric: Metric[Any] | None) -> tuple[str
 
 
 def _describe_test_set(name: str, registry_file: str | None) -> Cited:
-    """Return the readable name of a test set and its citation."""
+    """Return the name of a test set for use in a sentence, with its citation."""
     base, separator, part = name.partition("/")
     title = TEST_SET_NAMES.get(base, base.upper()) + separator + part
     citation = catalogue.get_entry(name, registry_file).citation or ""

@@ -59,7 +59,7 @@ def all_accept_tokens(metrics: Iterable[object]) -> bool:
 
 
 def _list_runs(hypotheses: Any, *, accepts_tokens: bool) -> Iterable[Any]:
-    """Return the runs in a system's hypotheses, which may be a single output."""
+    """Return the runs of a system. Hypotheses that are a single output are one run."""
     if isinstance(hypotheses, Mapping):
         return hypotheses.values()
     if not isinstance(hypotheses, list | tuple) or not hypotheses:

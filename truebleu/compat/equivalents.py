@@ -147,8 +147,9 @@ def _simplify(name: str) -> str:
 def describe_missing_name(name: str, public_names: Sequence[str]) -> str:
     """Return the message for a name that truebleu does not have, with its equivalent if known.
 
-    Case and underscores are ignored, as in "rougeL" or "rouge_l". Metrics, and functions of other
-    packages, have an equivalent. For other names, the message suggests similar public names.
+    Case and underscores are ignored, as in "rougeL" or "rouge_l". Names of metrics, and of
+    functions in other packages, have an equivalent. For other names, the message suggests similar
+    public names.
 
     >>> describe_missing_name("sentence_ter", [])
     "truebleu has no 'sentence_ter'; use tb.TER().sentence(hypothesis, references). ..."

@@ -93,7 +93,7 @@ def _patch_function(
 
 
 class _Precision:
-    """Clipped count and number of n-grams, with the fraction attributes that NLTK reads."""
+    """Clipped count and n-gram count, as the numerator and denominator that NLTK reads."""
 
     __slots__ = ("denominator", "numerator")
 
@@ -196,7 +196,7 @@ def _make_chrf_metric(order: int) -> CHRF:
 
 
 def _join_tokens(sequences: Sequence[Sequence[Any]]) -> list[str]:
-    """Convert sequences of hashable tokens to texts in which equal words mean equal tokens.
+    """Convert sequences of hashable tokens to texts in which equal words stand for equal tokens.
 
     >>> _join_tokens([("a", "b"), ("b", "b")]), _join_tokens([(1, "a b"), ("a b", 2.0)])
     (['a b', 'b b'], ['0 1', '1 2'])

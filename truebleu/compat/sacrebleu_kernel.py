@@ -314,7 +314,7 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
 def _compute_kernel_statistics(
     original: Any, metric: Any, kind: MetricKind, hypotheses: Any, references: Any
 ) -> list[list[Any]] | None:
-    """Return segment statistics in sacreBLEU's format, or None if sacreBLEU must count."""
+    """Return segment statistics in sacreBLEU's format, or None if sacreBLEU must compute them."""
     settings, in_python = find_metric_settings(metric, kind)
     counter = make_metric(*settings)
     if not isinstance(hypotheses, Sequence):
@@ -457,7 +457,7 @@ def _test_with_each_metric(
 
 
 def _extract_statistics(metric: Any, name: str, system: Sequence[Any]) -> tuple[Any, Any, float]:
-    """Return a system's statistics, its score, and the absolute difference from the baseline."""
+    """Return a system's statistics, its score, and its absolute difference from the baseline."""
     significance: Any = sys.modules[SIGNIFICANCE]
     baseline_info, sys_name, hypotheses, references = system
     significance.sacrelogger.info(

@@ -197,7 +197,7 @@ class Sums:
         return self
 
     def _get_merge_properties(self) -> dict[str, Any]:
-        """Return the properties that two sums must share to be merged."""
+        """Return the properties that two `Sums` must have in common to be merged."""
         return {
             "metrics": list(self._kernel_index),
             "keys": list(self.key_columns),

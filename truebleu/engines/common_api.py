@@ -156,7 +156,7 @@ def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
 
 
 def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
-    """Return a metric that can score single rows, or raise an error with the reason."""
+    """Return a metric that can score single rows, or raise an error that explains the obstacle."""
     row_metric: Any = registry.metric(metric, **parameters)
     return (
         require_additive_metric(row_metric)
@@ -267,7 +267,7 @@ def parse_release(version: str) -> tuple[int, ...]:
 
 
 def format_error(location: str, problem: str) -> str:
-    """Format an error as one short line with its location and another program's message."""
+    """Format another program's error message as one short line that starts with the location."""
     location = (
         location
         if len(location) <= MAX_PATH_CHARACTERS

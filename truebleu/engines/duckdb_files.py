@@ -361,7 +361,7 @@ def _format_csv_call(files: str, file_format: str, options: dict[str, str]) -> s
 
 
 def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
-    """Format SQL that extracts JSON strings and, if allowed, lists, and rejects other types."""
+    """Return SQL that extracts JSON strings and, if allowed, lists, but rejects other types."""
     column = quote_name(name)
     json_type = f"json_type({column})"
     string, expected = f"{column}->>'$'", "a string"

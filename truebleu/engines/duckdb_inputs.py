@@ -118,7 +118,7 @@ def open_connection(
 def report_progress(
     connection: DuckDBPyConnection, progress: Callable[[float], None] | None
 ) -> Iterator[None]:
-    """Call `progress` regularly with the fraction that DuckDB has read."""
+    """Call `progress` regularly with the fraction of the data that DuckDB has read."""
     if progress is None:
         yield
         return

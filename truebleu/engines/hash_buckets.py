@@ -93,7 +93,7 @@ def collect_buckets(sums_by_system: Mapping[str, Sums]) -> Buckets:
 
 
 def intervals(sums: Sums, *, within: ColumnNames = None, **options: Any) -> Any:
-    """Return the confidence interval of each system's score, by resampling buckets.
+    """Return the confidence interval of each system's score, computed by resampling buckets.
 
     The result is a dict from system to interval; for several metrics, it is a dict from metric to
     such a dict. With `within`, groups have separate results, in a dict by group key. See

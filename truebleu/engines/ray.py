@@ -231,7 +231,7 @@ def _make_task(task: str, argument: object) -> Callable[[Any], Any]:
 
 
 def sum_block(sums: Sums, block: Any) -> Any:
-    """Return the statistics of a block, or the error it caused, as a table with one row.
+    """Return the statistics of a block, or the error that it caused, as a table with one row.
 
     Errors are returned as values, because Ray would wrap each in two exceptions and print the
     worker's stack trace. Statistics are bytes, because Ray cannot concatenate keys of different

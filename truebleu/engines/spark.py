@@ -357,7 +357,7 @@ def _resolve_column(data: DataFrame, parameter: str, name: str) -> str:
 
 
 def _make_empty_table(data: DataFrame) -> Any:
-    """Return an empty Arrow table with these columns. Raises InputError for unsupported types."""
+    """Return an empty Arrow table with this schema. Raises InputError for unsupported types."""
     from inspect import signature
 
     import pyarrow as pa

@@ -24,7 +24,7 @@ def report_version(_: None, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def sum_partition(empty_sums: Sums, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield the state table of a partition's rows. An empty partition yields nothing."""
+    """Yield the state tables of a partition: several for many groups, none for an empty one."""
     sums, rows = empty_sums, 0
     for batch in batches:
         sums.update(_rename_columns(batch, empty_sums.columns))

@@ -4,7 +4,7 @@ All output formats are rendered from the dict that `Explanation.to_dict` returns
 
 explanation_builder.py    builds the dict from texts and a metric
 explanation_layout.py     turns the dict into headings, tables and paragraphs
-boundary_layout.py        boundaries of segments that are not those of the text
+boundary_layout.py        layout of the boundaries of a re-segmented segment
 bleu.py  chrf.py  edit_rates.py  nist.py  gleu.py  f_score.py    metric-specific parts
 naive_bleu.py             n-grams, clipping and lengths over tokens
 """

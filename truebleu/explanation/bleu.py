@@ -175,7 +175,7 @@ def _get_log_precision(precision: float, state: str) -> float | None:
 
 
 def _assign_order_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:
-    """Set the weight of each order in the mean."""
+    """Set the weight of each order in the geometric mean."""
     used_count = sum(order["state"] != "left out" for order in orders)
     weights = metric.weights
     if weights is None:
@@ -232,9 +232,10 @@ def _build_smoothing(numerator: float, denominator: float, explanation: str) -> 
 
 
 def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
-    """Mark an explanation as a textbook example, and add BLEU up to each order, from 0 to 1.
+    """Mark an explanation as a textbook example, and add the BLEU of orders 1 to n for each n.
 
-    No scores are added for custom weights, means of segment scores, or omitted orders.
+    The scores are between 0 and 1. They are not added for custom weights, means of segment scores,
+    or omitted orders.
     """
     content["textbook"] = True
     for system in content["systems"] if metric.weights is None else ():
@@ -273,7 +274,7 @@ def _explain_zero_score(score: BLEUScore, orders: list[dict[str, Any]]) -> str |
 def split_difference(
     metric: BLEU, first: dict[str, Any], second: dict[str, Any], *, corpus: bool
 ) -> dict[str, Any]:
-    """Split the difference of two scores' logarithms into parts: brevity penalty and orders.
+    """Split the difference of two log scores into parts: the brevity penalty and each order.
 
     ln BLEU is a sum, so its difference is the sum of the differences of its terms. The difference
     in points is divided in the same proportions (the logarithmic mean makes the parts add up).

@@ -100,3 +100,33 @@ def test_old_mac_line_ends_are_refused(checked_folder, truebleu_command, options
     result = truebleu_command("score", "mac", "-i", "mac", *options)
     assert result.status == 1
     assert "mac has CR-only line endings" in result.error
+
+
+@pytest.mark.parametrize(
+    ("reference", "outputs", "is_swapped"),
+    [
+        ("t.en-de.hyp.B.de", ["t.en-de.ref.A.de"], True),
+        ("system-outputs/t.B.de", ["references/t.A.de"], True),
+        ("t.hyp.B.de", ["t.ref.A.de", "t.hyp.C.de"], True),
+        ("sys.de", ["reference.a.de"], True),
+        ("t.en-de.ref.A.de", ["t.en-de.hyp.B.de"], False),
+        ("references/t.A.de", ["system-outputs/t.B.de"], False),
+        ("t.ref.A.de", ["t.ref.B.de", "t.hyp.C.de"], False),
+        ("t.hyp.A.de", ["t.hyp.B.de"], False),
+        ("prefix.de", ["reference.de"], False),
+        ("outputs/a.de", ["outputs/reference.de"], False),
+        ("system.ref.de", ["t.ref.B.de"], False),
+    ],
+)
+@pytest.mark.parametrize("command", ["score", "compare", "segments"])
+def test_swapped_files_give_note(
+    truebleu_command, write, tmp_path, monkeypatch, command, reference, outputs, is_swapped
+):
+    monkeypatch.chdir(tmp_path)
+    for name in (reference, *outputs):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(name, PLAIN)
+    result = truebleu_command(command, reference, "-i", *outputs)
+    assert ("Are they swapped? REF names the references" in result.error) == is_swapped
+    result = truebleu_command(command, reference, "-i", *outputs, "-q")
+    assert "swapped" not in result.error

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
@@ -30,7 +31,7 @@ from truebleu.text.segments import (
     is_rereadable,
     make_rereadable,
 )
-from truebleu.text.system_names import format_path, name_systems
+from truebleu.text.system_names import format_path, guess_file_kind, name_systems
 from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class Inputs:
             self.source = select(self.source) if self.source else self.test_set.source
             self.documents = select(self.documents) if self.documents else None
         check_files(options, self.list_files())
+        self._note_swapped_files(options)
         self.resegmentations: dict[str, Resegmentation] = {}
         if options.resegment is not None:
             self._resegment(options)
@@ -172,6 +174,27 @@ class Inputs:
         if options.input is None:
             _check_piped_input(options.references)
         warn_about_signatures(options, len(self.reference_columns), self.signature)
+
+    def _note_swapped_files(self, options: argparse.Namespace) -> None:
+        """Print a note if the names of files show that references and outputs are swapped."""
+        outputs_with_runs = chain.from_iterable(self.runs.values())
+        paths = [[file.path for file in files] for files in (self._references, outputs_with_runs)]
+        # A folder that all files share says nothing about the difference.
+        shares_folder = len({os.path.dirname(path) for path in chain(*paths)}) == 1
+        outputs, references = (
+            [
+                os.path.basename(path)
+                for path in one
+                if guess_file_kind(os.path.basename(path) if shares_folder else path) == swapped
+            ]
+            for one, swapped in zip(paths, ("output", "reference"), strict=True)
+        )
+        if outputs and references and not options.quiet:
+            print_message(
+                "note",
+                f"REF: {outputs[0]} is named like a system output, and {references[0]} after -i "
+                "like a reference. Are they swapped? REF names the references, -i the outputs",
+            )
 
     def _resegment(self, options: argparse.Namespace) -> None:
         """Replace the outputs with their texts, divided into the segments of the references."""

@@ -30,6 +30,30 @@ def derive_system_name(path: str) -> str:
     return _SUFFIX.sub("", name) + (column[0] if column else "")
 
 
+# Words that name the kind of a file, alone or in the name of its folder.
+_WORDS_BY_KIND = {
+    "reference": {"ref", "refs", "reference", "references"},
+    "output": {
+        *("hyp", "hyps", "hypothesis", "hypotheses", "sys", "system", "systems"),
+        *("output", "outputs"),
+    },
+}
+
+
+def guess_file_kind(path: str) -> str:
+    """Return "reference" or "output" if a file's name or its folder has such a word, else "".
+
+    >>> guess_file_kind("test.en-de.hyp.Online-B.de"), guess_file_kind("references/test.de")
+    ('output', 'reference')
+    """
+    for name in reversed(re.split(r"[/\\]", path)[-2:]):
+        words = set(re.split(r"[\W_\d]+", name.lower()))
+        kinds = [kind for kind, known in _WORDS_BY_KIND.items() if words & known]
+        if kinds:
+            return kinds[0] if len(kinds) == 1 else ""
+    return ""
+
+
 def format_path(file: str | os.PathLike[str] | File) -> str:
     """Return the path and column of a file, for messages and names."""
     file = as_file(file)

@@ -292,7 +292,7 @@ def test_unknown_keyword_suggests_similar_name(make, arguments, message):
         (lambda: tb.BLEU().compute(), AttributeError, r"use \.score\(hypotheses, references\)"),
         (lambda: tb.BLEU().add_batch(), AttributeError, r"tb.Accumulator\(metric\).update\("),
         (lambda: tb.Accumulator().add_batch(), AttributeError, r"use \.update\(hypotheses, ref"),
-        (lambda: tb.bleu(["a"], ["a"])["score"], TypeError, r"use \.value or \.to_dict\(\)"),
+        (lambda: tb.bleu(["a"], ["a"])["score"], TypeError, r"Use \.value or \.to_dict\(\)"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::truebleu.TextWarning")

@@ -101,7 +101,8 @@ def build_page() -> str:
     )
     ranges = [one for one in recorded_results["agreement"] if one["metric"] == "BLEU"]
     rated = "; ".join(
-        f"{PAIRS[one['name']]} {one['systems']} systems, {one['rated']:,} of {one['items']:,} segments"
+        f"{PAIRS[one['name']]} with {one['systems']} systems and scores for "
+        f"{one['rated']:,} of {one['items']:,} segments"
         for one in recorded_results["sets"]
     )
     neural = set(scores_by_metric) - {*LEXICAL, "f200spBLEU"}

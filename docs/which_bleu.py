@@ -92,8 +92,8 @@ def _format_member_tables() -> str:
             notes.setdefault(member.quirks, []).append(render_code(name))
     header = ["name", "title", "differences from sacreBLEU", "A", "A and B"]
     return (
-        f"The table lists {len(rows)} published implementations. Each score is on the implementation's own scale, and has "
-        "the digits that the implementation prints (six if it prints all digits). `truebleu family score REF -i HYP` "
+        f"The table lists {len(rows)} published implementations. Each score is on the implementation's own scale, with "
+        "as many digits as the implementation prints (six if it prints full precision). `truebleu family score REF -i HYP` "
         "prints this list for your text. A dash means that an implementation accepts only one reference, or is not "
         "defined for this text (see below).\n\n"
         f"{format_table(header, rows, left_aligned=3)}\n\n### Peculiarities\n\n"

@@ -9,6 +9,7 @@ import functools
 import io
 import json
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -397,18 +398,18 @@ def cell(interface: tuple[str, str], name: str, folder: Path) -> str:
 PAGE = """\
 # Where each metric can be used
 
-This page shows which metric can be used where: in Python, on the command line, in engines and
-integrations, which this page calls interfaces. The test `tests/project/test_metric_support.py`
-tries every metric in every interface, and writes this page. A ✓ means that the interface returned
-the score of `tb.metric(NAME).score(…)`, to the last bit. A number means that the interface rejects
-the metric, with the message that has this number below. Members of the BLEU family that behave
-alike share a row, and the end of the page lists them. Spark and Ray have separate tests; the column
-shows the aggregation that they share.
+This page shows which metrics can be used in each interface: Python, the command line, the engines
+and the integrations. The test `tests/project/test_metric_support.py` tries every metric in every
+interface, and writes this page. A ✓ means that the interface returned the score of
+`tb.metric(NAME).score(…)`, to the last bit. A number means that the interface rejects the metric,
+with the message that has this number below. Members of the BLEU family that behave alike share a
+row, and the end of the page lists them. Spark and Ray have separate tests; the column shows the
+aggregation that they share.
 
 {tables}
 
-In the sentences, *M* stands for the metric. For metrics other than BLEU, chrF, TER and the error
-rates, `report` also computed BLEU, which it needs for its segments. Metrics that read the source
+In the messages, *M* stands for the metric. For metrics other than BLEU, chrF, TER and the error
+rates, `report` also computed BLEU, which it needs for its segments. Metrics that need the source
 received it.
 {last}
 
@@ -425,10 +426,10 @@ def generic(sentence: str, name: str) -> str:
     metric = tb.metric(name)
     text = sentence.removeprefix("-m/--metrics: ").removeprefix("metrics: ")
     text = text.removeprefix("aspen: ").removeprefix("metric: ")
-    if text.startswith(f"{name} is"):
-        return text.replace(f"-m {name} ", "-m NAME ").replace(name, "NAME", 1)
+    if text.startswith(f"'{name}' is a metric"):
+        return text.replace(f"'{name}'", "*M*").replace(f"-m {name}", "-m *M*")
     for specific_name in (repr(metric), metric.NAME, f"'{name}'"):
-        text = text.replace(specific_name, "*M*")
+        text = re.sub(rf"(?<!viewer ){re.escape(specific_name)}", "*M*", text)
     return text.split("; did you mean", 1)[0]
 
 

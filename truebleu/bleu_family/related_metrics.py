@@ -49,7 +49,7 @@ def list_related_members() -> Iterator[Member]:
         yield Member(
             f"codebleu-weighted-{language}", f"CodeBLEU, weighted n-gram match, {language}",
             CodeBLEU(language=language),
-            "It is a recall, not a precision. Reserved words of the language have weight 1, "
+            "Computes recall instead of precision. Reserved words of the language have weight 1, "
             "other unigrams 0.2.",
             used="code generation, together with syntax and data-flow matches", citations=p.REN,
         )  # fmt: skip

@@ -34,10 +34,11 @@ CHECK_OPTIONS |= {name: f"--{name}" for name in _UNCHANGED_NAMES}
 GATE = OptionGroup(
     "conditions",
     """
-    --min N...       require this minimum score, or this maximum for TER, WER and similar metrics;
-                     use NAME=N for several metrics; 0-100 for BLEU, or 0-1 with --scale 1
-    --max-drop N...  allow a drop of up to N from the earlier score; use NAME=N for several metrics;
-                     for BLEU on the 0-100 scale, or on the 0-1 scale with --scale 1
+    --min N...       require a score of at least N (at most N for TER, WER and similar metrics); for
+                     several metrics, use NAME=N; BLEU is on the 0-100 scale, or on the 0-1 scale
+                     with --scale 1
+    --max-drop N...  allow a drop of up to N from the earlier score; for several metrics, use
+                     NAME=N; BLEU is on the 0-100 scale, or on the 0-1 scale with --scale 1
     --log FILE       compare with the last score in this log that has the same name, signature and
                      references (see truebleu score --log)
     --log-name NAME  use NAME instead of the file name to find earlier scores in the log

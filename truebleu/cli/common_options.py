@@ -294,8 +294,8 @@ LOG = OptionGroup(
 PAPER = OptionGroup(
     "tables for papers",
     """
-    --caption TEXT     start the caption with TEXT; explanations of marks follow (default: metrics,
-                       systems and number of segments)
+    --caption TEXT     start the caption with TEXT; an explanation of the marks follows (default:
+                       metrics, systems and number of segments)
     --label NAME       use this label in LaTeX (default: tab:truebleu)
     --signature PLACE  write the signatures in the footnote or the caption of the table; none omits
                        them (default: footnote)

@@ -76,7 +76,8 @@ DOCUMENTS = "--docs FILE  read the document name of each segment from FILE"
 # Options that select a part of a test set, as attributes of the parsed options.
 FILTER_OPTIONS = ("origlang", "subset", "domain", "documents")
 DOWNLOADS = """
-    --mirror URL           try this server first, with the same path as in the original URL
+    --mirror URL           try this server first; the host and path of the original URL are appended
+                           to URL
     --offline              do not download anything
     --registry FILE        read descriptions of additional test sets from this JSON file
     """

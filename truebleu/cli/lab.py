@@ -26,7 +26,7 @@ PAGE = OptionGroup(
     "page",
     """
     -o --output FILE  write the page to FILE, replacing it; - is standard output (default: lab.html,
-                      which is never replaced by other contents)
+                      unless that file exists and has other contents)
     --open            open the page in the browser
     """,
 )

@@ -41,8 +41,8 @@ INPUT = OptionGroup(
                        without its last suffix)
     -i --input LOG...  read these logs
     --segments FILE    divide recordings into these segments, one per line of the reference: YAML
-                       or JSON with wav, offset and duration (s). Recordings match by full name,
-                       base name or stem
+                       or JSON with wav, offset and duration (s). Recordings are matched by full
+                       name, base name or stem
     """,
     files.ENCODING,
     references={"nargs": "*", "default": ()},
@@ -50,15 +50,16 @@ INPUT = OptionGroup(
 MEASURING = OptionGroup(
     "measuring",
     """
-    --unit NAME           one delay per word or char (default: char with -l zh and other languages
-                          without spaces, else word)
-    --resegment METHOD    divide recordings by this method; omnisteval equals OmniSTEval (see
-                          truebleu resegment --help). StreamLAAL always uses mweralign, as
-                          simulstream does (default: soft)
-    --fix-elapsed         count computation since the previous unit only, as OmniSTEval does with
-                          --fix_simuleval_emission_ca; SimulEval accumulates computation time
-    --tokens NAME         join the tokens of simulstream as word (by spaces), char (by nothing) or
-                          spm (pieces) (default: spm if a token has U+2581, else --unit)
+    --unit NAME           measure one delay per word or char (default: char with -l zh and other
+                          languages without spaces, else word)
+    --resegment METHOD    divide recordings by this method, such as omnisteval for OmniSTEval's
+                          segments (see truebleu resegment --help). StreamLAAL always uses
+                          mweralign, as simulstream does (default: soft)
+    --fix-elapsed         count only the computation since the previous unit, as OmniSTEval does
+                          with --fix_simuleval_emission_ca; SimulEval accumulates computation time
+    --tokens NAME         join simulstream's tokens with spaces (word), without spaces (char) or as
+                          SentencePiece pieces (spm) (default: spm if a token has U+2581, else
+                          --unit)
     """,
     metric_options.LANGUAGE,
     unit={"choices": ("word", "char")},
@@ -68,8 +69,8 @@ MEASURING = OptionGroup(
 INTERVALS = OptionGroup(
     "intervals",
     """
-    -ci --confidence N  use N bootstrap resamples of the segments; 0 for neither intervals nor
-                        tests (default: 1000)
+    -ci --confidence N  use N bootstrap resamples of the segments; 0 computes neither intervals
+                        nor tests (default: 1000)
     """,
     *shared.INTERVALS[2:],
     confidence={
@@ -89,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
     segmentation = files.get_option_file(options, "segments")
     files.check_files(options, [*logs.values(), *references, segmentation])
     if segmentation is not None and not references:
-        raise UsageError("--segments: missing REF: name the reference of the segments")
+        raise UsageError("--segments: missing REF. Name the reference of the segments")
     language = metric_options.get_language_tag(options)
     if references:
         metric_options.pick_tokenizer(options)

@@ -82,8 +82,8 @@ PAGE = OptionGroup(
     --terms FILE        read a glossary as SOURCE TERM<tab>TARGET TERM, and show how often each
                         system used the target terms; needs -src
     --title TEXT        use this title (default: the system names)
-    --embed-text N      embed the texts of N segments: informative ones and a random sample; the
-                        scores cover all segments (default: 100000)
+    --embed-text N      embed the texts of N segments: the most influential ones and a random
+                        sample; the scores cover all segments (default: 100000)
     --human FILE        read human scores in any format that truebleu meta accepts, and show how
                         well the metrics agree with them
     --redact-text       omit all text; keep the names of systems, documents and labels
@@ -95,7 +95,7 @@ OUTPUT = OptionGroup(
     "output",
     """
     -o --output FILE  write the report to FILE, replacing it; - is standard output (default:
-                      report.html, which is never replaced; also print its name and the result)
+                      report.html, which is never replaced; its name and the result are printed)
     """,
     shared.REPORT_SCALE,
     """

@@ -5,7 +5,7 @@ examples:
       write as many lines as the reference has; score them with any program
 
   truebleu resegment reference.de -i talks.de --docs documents.txt -f jsonl
-      text does not cross documents; write the place and the agreement of each segment
+      assign no text to another document; write the position and agreement of each segment
 
   truebleu resegment reference.de -i talks.log --segments talks.yaml -f jsonl
       divide the recordings of a simultaneous system; write the delays of each segment

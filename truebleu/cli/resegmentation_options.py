@@ -33,12 +33,12 @@ def parse_method(text: str) -> str:
 RESEGMENTATION = OptionGroup(
     "re-segmentation",
     """
-    --resegment [METHOD]  divide system outputs into the segments of the reference, except
-                          outputs with the same number of lines; METHOD,always divides all.
-                          METHOD is soft (the default), as-wer, or a published method such as
-                          mweralign-none (see truebleu resegment --help)
-    --hyp-docs FILE       read the document of each line of the output from FILE; with --docs, text
-                          does not cross documents
+    --resegment [METHOD]  divide system outputs into the segments of the reference, except outputs
+                          that have as many lines as the reference; METHOD,always divides all
+                          outputs. METHOD is soft (the default), as-wer, or a published method
+                          such as mweralign-none (see truebleu resegment --help)
+    --hyp-docs FILE       read the document of each line of the output from FILE; with --docs, no
+                          text is assigned to another document
     """,
     resegment={"const": "soft", "type": parse_method},
 )

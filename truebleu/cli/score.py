@@ -150,7 +150,7 @@ def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -
     uses_documents = resamples_documents or "document" in (options.by or ()) or options.resegment
     if options.docs is not None and not uses_documents:
         raise UsageError(
-            "--docs has no effect without --by document, which scores each document, "
+            "--docs has no effect without --by document (a score per document), "
             "--resample documents or --resegment"
         )
 

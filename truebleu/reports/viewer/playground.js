@@ -318,7 +318,7 @@ export class Playground {
   renderEdits({ setting, value, references, breakdown: { hypothesis, reference, editCounts } }) {
     const kind = setting.metric, units = kind === "CER" ? "characters" : "words", result = el("strong", {}, renderScore(value)), factor = scaleScore(100) === 100 ? "100 × " : "";
     if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `TER = edits per ${factor ? "100 reference words" : "reference word"}`)), el("div.made", {}, `= ${factor}`, renderFraction(formatCount(hypothesis), formatShort(reference)), " = ", result)),
-      el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. TER's search found ${formatPlural(hypothesis, "edit")} to turn the hypothesis into the closest reference; ${references.length > 1 ? `the references have ${formatShort(reference)} words on average` : `the reference has ${formatPlural(reference, "word")}`}.`)];
+      el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. TER's search found ${formatPlural(hypothesis, "edit")} that turn the hypothesis into the closest reference; ${references.length > 1 ? `the references have ${formatShort(reference)} words on average` : `the reference has ${formatPlural(reference, "word")}`}.`)];
     const [hits, substitutions, deletions, insertions] = editCounts ?? [0, 0, 0, 0], h = formatCount(hits), s = formatCount(substitutions), d = formatCount(deletions), i = formatCount(insertions);
     const editSum = `${s} + ${d} + ${i}`, lengths = { r: hits + substitutions + deletions, h: hits + substitutions + insertions };
     const [symbolicFormula, numericFormula] = /** @type {Record<string, [any, any]>} */ ({

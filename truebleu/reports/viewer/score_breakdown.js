@@ -178,7 +178,7 @@ function renderWhatIf(context) {
     fields.push(key === "tokenize" ? labelControl(name, createSelect(name, [...new Set([defaults[key], ...TOKENIZERS])].map(id => [id, id]), p[key], setFlag))
       : labelControl(name, createSelect(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => setFlag(value === "yes"))));
   }
-  const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference for each segment. If you change the orders, a different reference may be best, so the counts must be recomputed." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without recomputing the counts.` : "The parameters of this variant are fixed; changing others requires recomputing the counts.";
+  const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference for each segment. If you change the orders, a different reference may be best, so the counts must be recomputed." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without recomputing the counts.` : "This variant has fixed parameters. Changing other settings requires recomputing the counts.";
   const isChanged = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.isRedacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "All views use these settings. The report contains the scoring kernel. Recomputed scores agree with Python's to 12 digits."

@@ -31,7 +31,7 @@ export function drawSegmentMaps(context, id) {
   const { data, current } = context, { segments, title } = listMapParts(context)[id];
   return el("div", {}, current.comparedSystems.filter(s => data.segmentMaps[s.index]).map(system => {
     const map = data.segmentMaps[system.index], flagged = segments.filter(i => map.getFlags(i).length);
-    return renderFigure({ title: `${system.letter} ${system.name}: ${title}.`, summary: `Above: the ${formatPlural(segments.length, "segment")} of the reference. Below: the parts of the text. Width: length; shade: share of equal units; ${flagged.length ? `outlined: ${formatPlural(flagged.length, "segment")} with flags` : "no segment has flags"}. Click a segment to open it.`,
+    return renderFigure({ title: `${system.letter} ${system.name}: ${title}.`, summary: `The upper row shows the ${formatPlural(segments.length, "segment")} of the reference, the lower row the parts of the text. Width shows length, and shade the share of equal units. ${flagged.length ? `Outlines mark ${formatPlural(flagged.length, "segment")} with flags` : "No segment has flags"}. Click a segment to open it.`,
       draw: width => drawMap(context, map, segments, width, `Map of ${system.name}: ${title}`),
       columns: [{ title: "Segment", number: true }, { title: "Reference units", number: true }, { title: [renderBadge(system), " units"], number: true }, { title: "Equal", number: true }, { title: "Flags" }],
       rows: segments.map(i => [linkSegments(context, formatCount(i + 1), { seg: i + 1 }), ...[map.references, map.hypotheses, map.equal].map(counts => formatCount(counts[i])), map.getFlags(i).join(", ")]) });

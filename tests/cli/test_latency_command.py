@@ -1,6 +1,7 @@
 """`truebleu latency`, and latency metrics in `truebleu compare`."""
 
 import json
+import re
 
 import pytest
 from paths import ROOT
@@ -103,6 +104,23 @@ def test_every_format_has_one_row_per_log(form, run_latency):
     else:
         assert output.count("fast") >= 3
         assert "400" in output
+
+
+def test_html_plots_quality_and_latency_with_pareto_line(run_latency):
+    page = run_latency("fast.log", "slow.log", "reference.en", "-f", "html")
+    (picture,) = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    # Both have the same BLEU, so the slow system is not on the line.
+    assert re.findall("<text[^>]*>(fast|slow)</text>", picture) == ["fast", "slow"]
+    assert picture.count("<circle") == 2
+    (line,) = re.findall('<polyline[^>]* points="([^"]*)"', picture)
+    assert line.count(",") == 1
+    assert "without being worse in the other: fast." in page
+    assert "LAAL (ms, lower is better)" in picture
+
+
+@pytest.mark.parametrize("words", [("fast.log", "slow.log"), ("fast.log", "reference.en")])
+def test_html_has_no_plot_without_quality_or_second_system(words, run_latency):
+    assert "<svg" not in run_latency(*words, "-f", "html")
 
 
 def test_scale_and_width_apply_to_text(run_latency):

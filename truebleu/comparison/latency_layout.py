@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from truebleu.rendering.elements import Block, Cell, Column, Heading, Paragraph, Table
+from truebleu.rendering.elements import (
+    Block,
+    Cell,
+    Column,
+    Heading,
+    Paragraph,
+    Scatter,
+    Table,
+)
 from truebleu.rendering.number_format import (
     NumberFormatter,
     format_p_value,
@@ -95,6 +103,37 @@ def lay_out_latency(content: Content, digits: int | None, *, short: bool) -> Ite
     if not short:
         for name, signature in content["signatures"].items():
             yield Paragraph(f"{name}|{signature}", "signature")
+
+
+def build_scatter(content: Content) -> Scatter | None:
+    """Return a plot of BLEU against the first latency metric, or None without both."""
+    name = content["metrics"][0]["name"]
+    points = [
+        (system["name"], system["scores"][name]["score"], system["scores"]["BLEU"]["score"])
+        for system in content["systems"]
+        if "BLEU" in system["scores"] and system["scores"][name]["score"] is not None
+    ]
+    if len(points) < 2:
+        return None
+    # A system is on the Pareto line if every other system is slower or worse, or equal.
+    line = [
+        index
+        for index, (_, latency, bleu) in enumerate(points)
+        if not any(
+            other <= latency and quality >= bleu and (other, quality) != (latency, bleu)
+            for _, other, quality in points
+        )
+    ]
+    line.sort(key=lambda index: points[index][1])
+    return Scatter(
+        "Top left is best. The dashed line (Pareto line) joins the systems that no other system "
+        f"surpasses in one metric without being worse in the other: "
+        f"{join_words([points[index][0] for index in line])}.",
+        f"{name} (ms, lower is better)",
+        "BLEU (higher is better)",
+        points,
+        line,
+    )
 
 
 def _build_table(

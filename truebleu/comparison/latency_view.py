@@ -10,12 +10,13 @@ from truebleu._kernel import InputError
 from truebleu.comparison.latency_layout import (
     SIMULTANEITY,
     UNITS_OF_METRICS,
+    build_scatter,
     lay_out_latency,
     write_verdict,
 )
 from truebleu.metrics.registry import metric as make_metric
 from truebleu.rendering.delimited import render_delimited
-from truebleu.rendering.elements import Block
+from truebleu.rendering.elements import Block, HtmlBlock, Table
 from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content, RecordView
 from truebleu.resegmentation.latency import (
@@ -424,6 +425,15 @@ class Latency(RecordView):
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return lay_out_latency(self._content, digits, short=short)
+
+    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
+        """Yield the blocks, with a plot of quality and latency after the first table."""
+        scatter = build_scatter(self._content)
+        for block in self._build_blocks(digits=digits, short=short):
+            yield block
+            if scatter is not None and isinstance(block, Table):
+                yield scatter
+                scatter = None
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:

@@ -284,4 +284,17 @@ class Fold(ElementRecord):
     blocks: Sequence[HtmlBlock]
 
 
-HtmlBlock = Block | Forest | Fold
+class Scatter(ElementRecord):
+    """Named points on two axes: name, value across and value up of each.
+
+    line: indices of the points that a line joins, from left to right.
+    """
+
+    caption: VisibleText
+    across: VisibleText
+    up: VisibleText
+    points: Sequence[tuple[str, float, float]]
+    line: Sequence[int] = ()
+
+
+HtmlBlock = Block | Forest | Fold | Scatter

@@ -83,6 +83,9 @@ def _render_html_block(block: HtmlBlock) -> str:
     match block:
         case elements.Forest():
             return _render_forest(block)
+        case elements.Scatter():
+            caption = f'<p class="legend">{escape(block.caption)}</p>'
+            return f"{svg_chart.render_scatter_svg(block)}\n{caption}"
         case elements.Fold():
             inner = "\n".join(map(_render_html_block, block.blocks))
             return f"<details><summary>{escape(block.text)}</summary>\n{inner}\n</details>"

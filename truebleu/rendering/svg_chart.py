@@ -1,4 +1,4 @@
-"""Draw values over time as SVG: a line with points and intervals, and labelled axes."""
+"""Draw charts as SVG: values over time with intervals, and points on two axes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from truebleu.rendering.html_escape import escape_html, is_safe_link
+from truebleu.rendering.number_format import choose_ticks, format_compact
 
 if TYPE_CHECKING:
-    from truebleu.rendering.elements import Chart, Point
+    from truebleu.rendering.elements import Chart, Point, Scatter
 
-WIDTH, HEIGHT = 704, 244
+WIDTH, HEIGHT, SCATTER_HEIGHT = 704, 244, 400
 LEFT, RIGHT, TOP, BOTTOM = 74, 16, 30, 46
 
 # Minimum distance between dates on the axis, and approximate width of a letter, in pixels.
@@ -64,6 +65,54 @@ def render_chart_svg(block: Chart) -> str:
     return (
         f'<svg class="chart" role="{role}" aria-label="{escape_html(label)}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="xMidYMid meet">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def render_scatter_svg(block: Scatter) -> str:
+    """Render named points on two axes as SVG."""
+    right, bottom = WIDTH - RIGHT, SCATTER_HEIGHT - BOTTOM
+    ranges = []
+    for column in (1, 2):
+        values = [point[column] for point in block.points]
+        margin = 0.12 * (max(values) - min(values)) or 1.0
+        ranges.append((min(values) - margin, max(values) + margin))
+    (left_value, right_value), (low, high) = ranges
+
+    def scale_x(value: float) -> float:
+        return LEFT + (right - LEFT) * (value - left_value) / (right_value - left_value)
+
+    def scale_y(value: float) -> float:
+        return bottom - (bottom - TOP) * (value - low) / (high - low)
+
+    parts = []
+    for value in choose_ticks(left_value, right_value, 6):
+        x = scale_x(value)
+        parts.append(f'<line class="zero" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{bottom}"/>')
+        parts.append(_render_svg_text(x, bottom + 18, format_compact(value), "middle"))
+    for value in choose_ticks(low, high):
+        y = scale_y(value)
+        parts.append(f'<line class="zero" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(_render_svg_text(LEFT - 8, y + 4, format_compact(value), "end"))
+    middle = (LEFT + right) / 2
+    parts.append(_render_svg_text(middle, SCATTER_HEIGHT - 6, block.across, "middle"))
+    rotation = f"translate(14 {(TOP + bottom) / 2:.0f}) rotate(-90)"
+    parts.append(
+        f'<text transform="{rotation}" text-anchor="middle">{escape_html(block.up)}</text>'
+    )
+    places = [(name, scale_x(x), scale_y(y)) for name, x, y in block.points]
+    line = " ".join(f"{places[i][1]:.1f},{places[i][2]:.1f}" for i in block.line)
+    parts.append(f'<polyline stroke-dasharray="5 4" points="{line}"/>')
+    for name, x, y in places:
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
+        # The line rises to the right, so names below their points do not cross it.
+        fits = x + 10 + LETTER_WIDTH * len(name) <= WIDTH
+        anchor = "start" if fits else "end"
+        parts.append(_render_svg_text(x + (8 if fits else -8), y + 15, name, anchor))
+    label = escape_html(f"{block.up} and {block.across}. The table lists the scores.")
+    return (
+        f'<svg class="chart" role="img" aria-label="{label}" '
+        f'viewBox="0 0 {WIDTH} {SCATTER_HEIGHT}" preserveAspectRatio="xMidYMid meet">'
         f"{''.join(parts)}</svg>"
     )
 

@@ -130,3 +130,19 @@ def test_swapped_files_give_note(
     assert ("Are they swapped? REF names the references" in result.error) == is_swapped
     result = truebleu_command(command, reference, "-i", *outputs, "-q")
     assert "swapped" not in result.error
+
+
+@pytest.mark.parametrize(
+    ("reference", "output", "expected"),
+    [
+        ("full", "nothing", "nothing: the hypothesis is empty; it is scored as text without words"),
+        ("nothing", "full", "nothing: the reference is empty; it is scored as text without words"),
+    ],
+)
+def test_single_empty_segment_names_its_input(truebleu_command, write, reference, output, expected):
+    paths = {"full": write("full", ["the cat sat"]), "nothing": write("nothing", [""])}
+    result = truebleu_command("score", paths[reference], "-i", paths[output], "-f", "json")
+    (text,) = (
+        one["text"] for one in json.loads(result.output)["warnings"] if one["kind"] == "empty"
+    )
+    assert text.endswith(expected)

@@ -456,3 +456,9 @@ def test_setup_prints_sentences_and_entries():
     assert isinstance(setup, SetupDescription)
     assert str(setup) == f"{setup.text()}\n\n{setup.bibtex()}"
     assert [one["key"] for one in setup.to_dict()["works"]] == setup.citations
+
+
+def test_representation_shows_the_sentences_and_the_entries():
+    description = tb.cite(["bleu", "chrf"])
+    assert repr(description) == str(description)
+    assert repr(description).startswith(description.text())

@@ -172,6 +172,9 @@ class SetupDescription(Record):
     def __str__(self) -> str:
         return f"{self.text()}\n\n{self.bibtex()}"
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the sentences, the works and the notes as JSON-compatible values."""
         works = map(get_work, self.citations)

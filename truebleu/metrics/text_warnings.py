@@ -393,12 +393,14 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
     segments, (examined, _) = summary["segments"], summary["characters"]
     for number, (count, first) in enumerate(summary.get("empty", ())):
         if count:
-            input_kind = "references" if number else "hypotheses"
+            input_kind = "reference" if number else "hypothesis"
             line_numbers = join_words([str(line) for line in first])
             if segments == 1:
-                yield "empty", number, "the text is empty; it is scored as text without words"
+                text = f"the {input_kind} is empty; it is scored as text without words"
+                yield "empty", number, text
                 continue
-            message = f"{count:,} of {segments:,} {input_kind} are empty "
+            plural = "references" if number else "hypotheses"
+            message = f"{count:,} of {segments:,} {plural} are empty "
             message += f"(line{'s' * (len(first) > 1)} {line_numbers}"
             rest = f" and {count - len(first):,} more" if count > len(first) else ""
             yield "empty", number, f"{message}{rest}); they are scored as text without words"

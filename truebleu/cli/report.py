@@ -183,7 +183,7 @@ def _print_result(contents: ReportData, path: str) -> None:
     """Print the main result as a sentence, and the name of the file."""
     content = display_scale.convert_to_scale(contents.comparison, contents.scale)
     sentences = [overview.format_headline(content), content.get("name_note", "")]
-    paragraph = wrap_text(" ".join(filter(None, sentences)), get_terminal_width(80))
+    paragraph = wrap_text(" ".join(filter(None, sentences)), min(get_terminal_width(80), 80))
     print_text("\n".join([*paragraph, "", f"Report: {path}", ""]))
 
 

@@ -73,8 +73,7 @@ def render_scatter_svg(block: Scatter) -> str:
     """Render named points on two axes as SVG."""
     right, bottom = WIDTH - RIGHT, SCATTER_HEIGHT - BOTTOM
     ranges = []
-    for column in (1, 2):
-        values = [point[column] for point in block.points]
+    for values in ([x for _, x, _ in block.points], [y for _, _, y in block.points]):
         margin = 0.12 * (max(values) - min(values)) or 1.0
         ranges.append((min(values) - margin, max(values) + margin))
     (left_value, right_value), (low, high) = ranges

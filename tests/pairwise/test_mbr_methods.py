@@ -91,7 +91,7 @@ def test_what_cannot_be_added_up_is_refused(utility):
 
 
 def test_the_aggregate_counts_in_whole_numbers():
-    with pytest.raises(InputError, match=r"weights: number 2 is 0\.5; method='aggregate' requires"):
+    with pytest.raises(InputError, match=r"weights: weight 2 is 0\.5; method='aggregate' requires"):
         tb.mbr(["a", "b"], method="aggregate", weights=[1, 0.5])
     with pytest.raises(InputError, match=r"weights of source 1: the sum must be below 2\^31"):
         tb.mbr([["a", "b"]], method="aggregate", weights=[[1 << 31, 1]])

@@ -316,7 +316,7 @@ def test_command_list_and_show(capfd):
     ("arguments", "message"),
     [
         (["show", "mteval-13a"], "did you mean 'mteval-v13a'"),
-        (["show"], "expected member names"),
+        (["show"], "missing member names"),
         (["lst"], "did you mean 'list'"),
         (["list", "x"], "unexpected argument 'x'"),
         (["which"], "expected a score"),

@@ -157,9 +157,15 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("meta", "--human", "HUMAN", "CHINESE", "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
     ],
     "family list, family show": [("family", "show", "mteval-v13a")],
-    "family score": [("family", "score", REF, "-i", CEDAR, "-m", "mteval-v13a")],
+    "family score": [
+        (
+            *("family", "score", REF, "-i", CEDAR, "-m", "mteval-v13a"),
+            *("--resegment=soft,always", *ALL_DOCUMENTS),
+        )
+    ],
     "family which": [
         ("family", "which", "47.64", REF, "-i", CEDAR),
+        ("family", "which", "47.64", REF, "-i", CEDAR, "--resegment=soft,always", *ALL_DOCUMENTS),
         ("family", "which", "99.99", REF, "-i", CEDAR),
     ],
     "cite": [

@@ -398,6 +398,64 @@ def test_signature_names_tokenizer_and_release():
     assert labels == signatures
 
 
+# ---- documents, as in the commands of other programs ----
+
+# mweralign fails on ids that return, and drops an empty last segment of a document.
+BETTER_SEGMENTS = {
+    "docids-not-contiguous": ["one two", "", "five six", "seven"],
+    "docids-empty-last-segment": ["one two", "", "five six", "seven"],
+}
+COUNT_ERRORS = {
+    "docids-count": "hypothesis: 1 line for 2 documents",
+    "docids-length": "documents (d) has 2 segments",
+    "omni-text-count": "hypothesis: 1 line for 2 documents",
+}
+
+
+def test_commands_of_other_programs_give_the_same_segments(shared, write, truebleu_command):
+    """The stored commands, except those that score or trace."""
+    compared = set()
+    for case in golden_cases(shared, "cli"):
+        if case["id"] in ("score", "trace", "hashes-are-references"):
+            continue
+        paths = {name: write(name, text.splitlines()) for name, text in case["files"].items()}
+        method = "mweralign-cj" if "-m cj" in case["command"] else "mweralign-none"
+        method = "omnisteval" if case["tool"].startswith("OmniSTEval") else method
+        documents = paths.get("d", paths.get("s.txt"))
+        options = [] if documents is None else ["--docs", documents]
+        result = truebleu_command(
+            "resegment", paths["r"], "-i", paths["h"], "--resegment", method, *options
+        )
+        if case["id"] in COUNT_ERRORS:
+            assert result.status == 1
+            assert COUNT_ERRORS[case["id"]] in result.error
+        elif case["stdout"] is None:
+            rows = map(json.loads, case["outputs"]["seg/instances.resegmented.jsonl"].splitlines())
+            assert result.output.splitlines() == [row["prediction"] for row in rows]
+        else:
+            expected = [line.rstrip() for line in case["stdout"].splitlines()]
+            assert result.output.splitlines() == BETTER_SEGMENTS.get(case["id"], expected)
+        compared.add(case["id"])
+    assert len(compared) == 13
+    assert compared >= {*BETTER_SEGMENTS, *COUNT_ERRORS}
+
+
+def test_lines_of_omnisteval_belong_to_the_document_with_their_number():
+    documents = ["docid=1,segid=0", "docid=0,segid=0", "docid=0,segid=1"]
+    result = resegment(["a b c", "d e"], ["d e", "a b", "c"], documents=documents)
+    assert result.segments == ["d e", "a b", "c"]
+    assert [facts.document for facts in result.facts] == ["docid=1", "docid=0", "docid=0"]
+    # Numbers may begin with 1.
+    documents = ["docid=1,segid=1", "docid=2,segid=1", "docid=2,segid=2"]
+    result = resegment(["d e", "a b c"], ["d e", "a b", "c"], documents=documents)
+    assert result.segments == ["d e", "a b", "c"]
+    documents[2] = "2"
+    with pytest.raises(
+        InputError, match=r"documents, line 3: expected docid=N,segid=N, as in .*'2'"
+    ):
+        resegment(["d e", "a b c"], ["d e", "a b", "c"], documents=documents)
+
+
 # ---- what holds for our own methods ----
 
 TEXTS = st.text(st.sampled_from("ab cd. ’É好你กา́ \u200d👩\U0001f3fd #\t</s>"), max_size=40).map(
@@ -592,6 +650,55 @@ def test_every_command_scores_text_with_other_segments(command, truebleu_command
     result = truebleu_command(command, reference, "-i", output, *options, "--resegment")
     assert result.status == 0, result
     assert "reseg:soft-words" in result.output or "sg:soft-words" in result.output
+
+
+def test_family_scores_and_identifies_text_with_other_segments(truebleu_command, talk):
+    """Every member's signature has the field, also where statistics are shared."""
+    reference, output, documents, lines, _ = talk
+    options = [reference, "-i", output, "--resegment", "-f", "json"]
+    rows = json.loads(truebleu_command("family", "score", *options, "--relatives").output)
+    signatures = [row["signature"] for row in rows["scores"] if "signature" in row]
+    assert len(signatures) > 100
+    assert all("|reseg:soft-words|" in signature for signature in signatures)
+    assert rows["resegmentation"]["talk"]["method"] == "soft-words"
+    result = truebleu_command("family", "which", "100.0", *options)
+    assert json.loads(result.output)["resegmentation"]["talk"]["segments"] == 4
+    refused = truebleu_command("family", "score", reference, "-i", output, "--docs", documents)
+    assert "--docs has no effect without --resegment" in refused.error
+    rows = truebleu_command("family", "score", *options, "--docs", documents, "--hyp-docs", lines)
+    assert "|reseg:soft-words+docs|" in rows.output
+    for action in ("list", "show"):
+        refused = truebleu_command("family", action, "--resegment")
+        assert refused.status == 2
+        assert f"--resegment and --hyp-docs have no effect with {action}" in refused.error
+
+
+def test_history_never_compares_scores_with_and_without_resegmentation(
+    truebleu_command, talk, write
+):
+    reference, output, *_ = talk
+    log = write("scores.jsonl", [])
+    for options in (["-i", f"talk={reference}"], ["-i", output, "--resegment"]):
+        truebleu_command("score", reference, *options, "--log", log)
+    result = truebleu_command("history", log, "-f", "json")
+    (group,) = json.loads(result.output)["groups"]
+    signatures = [series["signature"] for series in group["series"]]
+    assert sorted("reseg:soft-words" in signature for signature in signatures) == [False, True]
+    assert "signatures differ, so their scores are not comparable" in group["warning"]
+
+
+@pytest.mark.parametrize("command", ["score", "segments", "compare"])
+def test_always_divides_outputs_with_as_many_lines(command, truebleu_command, talk, write):
+    """One system has the reference's lines, and one has another number of lines."""
+    reference, output, *_, segments = talk
+    same = write("same.en", segments)
+    options = [reference, "-i", same, output, "-f", "json"]
+    some = truebleu_command(command, *options, "--resegment")
+    assert "same: " not in some.error
+    assert "warning: same was not divided" in some.error
+    every = truebleu_command(command, *options, "--resegment=always")
+    assert "note: same: 4 lines → 4 segments, soft-words" in every.error
+    assert "not divided" not in every.error
 
 
 def test_outputs_with_as_many_lines_are_left_alone(truebleu_command, talk):

@@ -31,6 +31,8 @@ class SharedCorpus:
         references: corpus_inputs.References,
         workers: int = 1,
     ) -> None:
+        # A copy of the text has no fields.
+        self._data_fields = getattr(hypotheses, "signature_fields", None)
         self.hypotheses = segments.make_rereadable(hypotheses, copy_all=True)
         self.references = segments.make_rereadable(references, copy_all=True)
         self.workers = argument_checks.check_workers(workers)
@@ -72,7 +74,10 @@ class SharedCorpus:
     def score(self, metric: Metric) -> Score:
         """Return the same score as `metric.score`, computed from shared counts."""
         if metric not in self._scores:
-            self._scores[metric] = self._compute_score(metric)
+            score = self._compute_score(metric)
+            if self._data_fields:
+                score = score.with_data_fields(self._data_fields)
+            self._scores[metric] = score
         return self._scores[metric]
 
     def _compute_score(self, metric: Metric) -> Score:

@@ -58,6 +58,8 @@ MEMBERS = OptionGroup(
 def run(options: argparse.Namespace) -> None:
     """Run the requested action and write its result."""
     output = Results(options)
+    if options.docs is not None and options.resegment is None:
+        raise UsageError("--docs has no effect without --resegment")
     if options.language is not None and options.action != "score":
         raise UsageError(f"-l/--language has no effect with {options.action}")
     run_action = {
@@ -83,6 +85,8 @@ def run(options: argparse.Namespace) -> None:
 def _reject_text_options(options: argparse.Namespace) -> None:
     if options.input or options.members:
         raise UsageError(f"-i/--input and -m/--members have no effect with {options.action}")
+    if options.resegment is not None or options.hyp_docs is not None:
+        raise UsageError(f"--resegment and --hyp-docs have no effect with {options.action}")
 
 
 def _list_members(options: argparse.Namespace) -> FamilyResult:
@@ -161,7 +165,9 @@ def _score_members(options: argparse.Namespace) -> FamilyResult:
         for name, table in scores_by_system.items()
         for row in table
     ]
-    return {"scores": rows}, _build_score_elements(scores_by_system, options.scale)
+    return {"scores": rows, **_describe_resegmentation(inputs)}, _build_score_elements(
+        scores_by_system, options.scale
+    )
 
 
 def _build_score_elements(scores_by_system: dict[str, FamilyScores], scale: int) -> Iterator[Block]:
@@ -210,7 +216,11 @@ def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:
     ]
     if identification.search_summary:
         blocks.append(Paragraph(identification.search_summary))
-    return identification.to_dict(), blocks
+    return {**identification.to_dict(), **_describe_resegmentation(inputs)}, blocks
+
+
+def _describe_resegmentation(inputs: files.Inputs) -> dict[str, Any]:
+    return {name: value for name, value in inputs.describe().items() if name == "resegmentation"}
 
 
 COMMAND = Command(
@@ -219,6 +229,7 @@ COMMAND = Command(
     lambda words: [
         ACTION,
         *files.list_input_groups(words),
+        OptionGroup("documents", files.DOCUMENTS),
         MEMBERS,
         shared.make_output_group(shared.VIEW_FORMATS, "text", shared.COLOR, shows_scores=True),
         shared.RUNNING,

@@ -26,7 +26,7 @@ def read_document_names(names: Any, count: int) -> SegmentNames:
     """
     if isinstance(names, SegmentNames):
         return names
-    column = segments.read_segment_labels("documents", names, count, is_required=True)
+    column = segments.read_document_names("documents", names, count)
     return SegmentNames(": ".join(name.split("\t")) for name in column)
 
 

@@ -7,6 +7,7 @@ signature field that marks scores of re-segmented text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -42,7 +43,7 @@ from truebleu.resegmentation.subtitles import (
 from truebleu.resegmentation.units import Units, split_text_units
 from truebleu.text.argument_checks import format_value
 from truebleu.text.corpus_inputs import read_text_list
-from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_segment_labels
+from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_document_names
 from truebleu.text.system_names import format_path
 from truebleu.text.terminal_layout import format_count, join_words
 
@@ -324,8 +325,7 @@ def resegment(
     reference_rows = read_reference_rows(references)
     names = [""] * len(reference_rows)
     if documents is not None:
-        labels = read_segment_labels("documents", documents, len(names), is_required=True)
-        names = list(labels)
+        names = read_document_names("documents", documents, len(names))
     texts, line_count = _read_documents(
         hypothesis, hypothesis_documents, names, has_documents=documents is not None
     )
@@ -542,12 +542,12 @@ def _read_documents(
         if line_documents is not None:
             if not has_documents:
                 raise InputError("hypothesis_documents requires documents= for the references")
-            labels = read_segment_labels(
-                "hypothesis_documents", line_documents, len(lines), is_required=True
-            )
-            line_names = list(labels)
+            line_names = read_document_names("hypothesis_documents", line_documents, len(lines))
         elif has_documents and len(lines) == len(reference_documents):
             line_names = reference_documents
+            if all(re.fullmatch(r"docid=\d+", name) for name in reference_documents):
+                # In OmniSTEval, line N is the document with the number N.
+                line_names = sorted(line_names, key=lambda name: int(name.removeprefix("docid=")))
         elif has_documents and len(reference_documents) > 1:
             raise InputError(
                 f"hypothesis: {format_count(len(lines), 'line')} for "

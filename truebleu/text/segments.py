@@ -9,6 +9,7 @@ reads additional files with one entry per segment: labels, scores and term lists
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from array import array
@@ -866,6 +867,30 @@ def read_segment_labels(
         if name is None and is_required:
             raise InputError(f"{role}: segment {number} has no label")
         yield (name or "").removesuffix("\r")
+
+
+DOCUMENT_SEGMENT = re.compile(r"\s*(docid=\d+),segid=\d+\s*")
+
+
+def read_document_names(role: str, value: Any, segment_count: int) -> list[str]:
+    """Return the document of each segment, from a file or from values.
+
+    Of OmniSTEval's lines such as docid=0,segid=3, the name is docid=0.
+    """
+    labels = list(read_segment_labels(role, value, segment_count, is_required=True))
+    if not labels or not DOCUMENT_SEGMENT.fullmatch(labels[0]):
+        return labels
+    names = []
+    for number, label in enumerate(labels, 1):
+        match = DOCUMENT_SEGMENT.fullmatch(label)
+        if match is None:
+            place = label_by_file_name(role, value) if is_file(value) else role
+            raise InputError(
+                f"{place}, line {number}: expected docid=N,segid=N, as in line 1, found "
+                f"{argument_checks.format_value(label)}"
+            )
+        names.append(match[1])
+    return names
 
 
 def read_numbered_rows(value: Any) -> Iterator[tuple[int, list[str]]]:

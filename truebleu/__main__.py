@@ -1,4 +1,4 @@
-"""Entry point of `python -m truebleu`, which runs the command `truebleu`."""
+"""Entry point that runs the command `truebleu` for `python -m truebleu`."""
 
 import sys
 

@@ -478,7 +478,7 @@ class Parser(argparse.ArgumentParser):
         return parsed
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Convert a word to a value. Keep the error message, which argparse would replace."""
+        """Convert a word to a value, without letting argparse replace the error message."""
         try:
             return (action.type or str)(arg_string)  # type: ignore[operator]
         except (ValueError, TypeError) as error:

@@ -575,7 +575,7 @@ MISSING_ROW_CHOICES = ("raise", "skip")
 
 
 def make_table_group(by_help_text: str) -> OptionGroup:
-    """Return the options for tables; `by_help_text` is the help text of --by."""
+    """Return the options for tables, with this help text for --by."""
     return OptionGroup(
         "tables",
         f"""

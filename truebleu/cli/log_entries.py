@@ -1,4 +1,4 @@
-"""Entries of `truebleu score --log`, with hashes of the scored texts."""
+"""Log entries of `truebleu score --log`, with hashes of the scored texts."""
 
 from __future__ import annotations
 

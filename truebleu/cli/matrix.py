@@ -229,7 +229,7 @@ class MatrixWriter(Record):
         flat_names: Sequence[str] = (),
         **table_fields: Any,
     ) -> RowWriter:
-        """Return a writer for columns with these names; `shape` is the shape of the scores."""
+        """Return a writer for columns with these names and scores of this shape."""
         if shape and self.output.is_terminal and self.output.form == "text":
             row_count, column_count = (*shape, 1)[:2]
             if row_count > MAX_TERMINAL_ROWS or column_count > MAX_TERMINAL_COLUMNS:

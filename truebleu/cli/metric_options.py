@@ -1,6 +1,7 @@
 """Options that select metrics and their parameters, built from the metric registry.
 
-A command line accepts only the options of its metrics; `truebleu help metrics` lists all of them.
+A command line accepts only the options of its metrics; `truebleu help metrics` lists the options of
+all metrics.
 """
 
 from __future__ import annotations

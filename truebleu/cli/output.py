@@ -204,7 +204,7 @@ class Results(Output):
     """Writer of results that applies the format options of a command line.
 
     form: the name of the output format.
-    width: decimal places, or None for the default of the format.
+    width: number of decimal places, or None for the default of the format.
     score_only: whether to write only scores.
     short: whether to write short signatures.
     scale: upper end of the scale of percentages in formats for readers, 100 or 1.
@@ -308,7 +308,7 @@ class Results(Output):
         self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
 
     def write_view(self, view: View, **choice: Any) -> None:
-        """Write a view in the requested format; `choice` contains further options of the format."""
+        """Write a view in the requested format, with further options of the format."""
         if self.form == "json":
             self.write(f"{view.to_json()}\n")
         elif self.form in EXACT:
@@ -458,7 +458,7 @@ def print_text(text: str) -> None:
 
 
 def print_message(kind: str, text: str) -> None:
-    """Write a message to standard error, wrapped on a terminal; kind is error, warning or note."""
+    """Write an error, a warning or a note to standard error, wrapped on a terminal."""
     try:
         print_wrapped(f"truebleu: {kind}: {escape_unprintable(text)}")
     except OSError:

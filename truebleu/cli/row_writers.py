@@ -250,7 +250,7 @@ class TextWriter(_TemplateWriter):
         self._widths: list[int] = []
 
     def format_cell(self, value: Any) -> str:
-        """Format a text on one line; None becomes an empty string."""
+        """Format a text on one line, and None as an empty string."""
         return "" if value is None else escape_unprintable(str(value))
 
     def write(self, columns: Sequence[Any]) -> None:
@@ -397,7 +397,7 @@ class _StatisticsColumn:
 
 
 class _ArrowSink(io.RawIOBase):
-    """File object for pyarrow, which calls `tell()` even on pipes."""
+    """File object with the method `tell`, which pyarrow calls even for pipes."""
 
     def __init__(self, output: Results) -> None:
         super().__init__()

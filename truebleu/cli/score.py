@@ -242,7 +242,7 @@ class SystemScorer(Record):
         ]
 
     def _get_groups(self, segment_count: int) -> list[tuple[tuple[str, str], ...]]:
-        """Return the --by labels of each segment, as pairs of name and value."""
+        """Return the --by labels of each segment, as pairs of a name and a value."""
         labels = self.inputs.get_labels(segment_count)
         names = list(dict.fromkeys(self.options.by))
         for name in names:

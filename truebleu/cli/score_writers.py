@@ -298,7 +298,7 @@ def _build_paper_blocks(
     label: str = "tab:truebleu",
     signature: str = "footnote",
 ) -> Iterator[PaperBlock]:
-    """Yield warnings, and a table of systems and metrics with sections per group."""
+    """Yield warnings, and a table of systems and metrics with a section per group."""
     from truebleu.comparison.paper_layout import (
         build_paper_table,
         end_text,

@@ -300,7 +300,7 @@ class SegmentWriter:
         return self.output.format_signature(signature.with_test_set(self.test_set))
 
     def finish(self, warnings: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Write the end of the output; JSON includes the warnings about the text."""
+        """Write the end of the output, which in JSON includes the warnings about the text."""
         if self._rows is not None:
             self._rows.warnings = warnings
             self._rows.finish()

@@ -35,7 +35,7 @@ class ComparisonView(RecordView):
     Besides the options of all views, `text` and `rich` accept `columns` (names in
     `comparison_columns.COLUMNS`), `by` ("document", "reference": tables of scores for each) and
     `explain`; `markdown` and `latex` accept `columns`, `by`, `caption`, `label` and `signature`
-    (its place: "footnote", "caption" or "none"); `html` accepts `by`.
+    (the place of signatures: "footnote", "caption" or "none"); `html` accepts `by`.
     """
 
     __slots__ = ()
@@ -136,7 +136,7 @@ class Comparison(ComparisonView):
 
         segments, buckets (None without buckets), references, baseline, level, seed;
             `test`, `intervals` and `correction`: the methods used, or None;
-            `reading`: the limits of the test; `notes`: remarks on the data. Notes of kind
+            `reading`: the limitations of the test; `notes`: remarks on the data. Notes of kind
             "disagreement" list metrics that prefer different systems of a pair.
         metrics: name, higher_is_better, source (whether truebleu computed it), signature, and the
             `clusters` of systems without a significant difference, best first.

@@ -141,7 +141,7 @@ def build_check_blocks(content: Content, digits: int | None, *, short: bool) -> 
 def _make_score_formatter(
     content: Content, metric_name: str, digits: int | None
 ) -> NumberFormatter:
-    """Return a formatter for the scores of a metric; `digits` is None for the default."""
+    """Return a formatter for a metric's scores with this number of decimals, or the default."""
     (metric,) = (one for one in content["metrics"] if one["name"] == metric_name)
     more = MORE_DIGITS if content.get("scale") == 1 and metric["percentage"] else 0
     return make_formatter(DIGITS + more if digits is None else digits)

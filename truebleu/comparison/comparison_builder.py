@@ -100,7 +100,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
 def _build_metric_columns(
     request: Request, metric_statistics: StatisticsByMetric
 ) -> list[_MetricColumn]:
-    """Return a column per metric, with distinct names; external scores follow the metrics."""
+    """Return one column per metric, with distinct names. Metrics of external scores come last."""
     columns = [
         _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
         for metric, name in request.metrics.items()
@@ -363,7 +363,7 @@ class _MetricColumn:
         result: PairedTests | None,
         system_order: Sequence[str],
     ) -> None:
-        """Add the results of resampling; `system_order` lists the systems in table order."""
+        """Add the results of resampling, for the systems in table order."""
         self.score_intervals, self.result = score_intervals, result
         # The systems as tables show them, and best first by this metric.
         self.system_order = system_order
@@ -489,7 +489,7 @@ class _MetricColumn:
         return agreement and {"metric": self.name, "systems": [best, second], **agreement}
 
     def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
-        """Convert an interval to a dict; return None if there is no interval."""
+        """Convert an interval to a dict, or return None if there is no interval."""
         if self.testing.confidence is None or self.unit_count == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}

@@ -236,7 +236,7 @@ def build_interval_drawings(content: Content, metric: Content) -> Iterator[Colum
 def build_score_cells(
     content: Content, scores: Iterable[Content], format_score: NumberFormatter
 ) -> list[Cell]:
-    """Return score cells; the best of several systems is marked."""
+    """Return cells with the scores, and with a mark on the best of several systems."""
     return [Cell(format_score(one["score"]), mark=get_best_mark(content, one)) for one in scores]
 
 
@@ -271,7 +271,7 @@ def can_rank(content: Content, metric: str) -> bool:
 def build_system_columns(
     content: Content, scores: Sequence[Content | None] = ()
 ) -> Iterator[ColumnCells]:
-    """Yield the columns that name the systems, with their letters if there are several."""
+    """Yield the column of system names, preceded by a column of letters for several systems."""
     systems = content["systems"]
     best_marks = [get_best_mark(content, score) for score in scores] or [""] * len(systems)
     if len(systems) > 1:

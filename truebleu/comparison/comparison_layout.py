@@ -160,9 +160,9 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
 
 
 def collect_notes(content: Content) -> list[str]:
-    """Return the sentences below tables with all columns: a legend, test limits, and notes.
+    """Return the sentences that follow tables with all columns: legend, test limitations, notes.
 
-    Notes on disagreements of metrics are left out; see `list_disagreements`.
+    Notes on disagreements between metrics are left out. See `list_disagreements`.
     """
     legend = build_legend(content, ("won", "tied", "lost", "needed"), ())
     limits = [content["reading"]] if content["reading"] else []

@@ -309,7 +309,7 @@ class Request:
         return given_scores.read_metric_scores(name, columns, outputs)
 
     def with_inputs(self, source: Any, documents: Any, labels: Any) -> Request:
-        """Return a copy with new sources, documents and labels; None keeps the current values."""
+        """Return a copy with new sources, documents and labels. None keeps the current ones."""
         from copy import copy
 
         request = copy(self)

@@ -99,7 +99,7 @@ def build_text_blocks(
 
 
 def _format_signatures(content: Content, *, short: bool) -> list[str]:
-    """Return the signatures; short signatures omit the version of truebleu."""
+    """Return the signatures. Short signatures omit the version of truebleu."""
     lines = comparison_layout.format_signatures(content, short=short)
     return [re.sub(r"\|by:[^|]*", "", line) if short else line for line in lines]
 

@@ -3,7 +3,7 @@
 The first lines of a file determine its format: one column of numbers; one tab-separated column per
 system; lines with a system name and a score, as in mt-metrics-eval; the output of COMET's
 `comet-score` and `comet-compare`, printed or as JSON; or MetricX's JSON lines with a "prediction".
-The log of a simultaneous system has the scores of latency metrics, such as LAAL.
+The log of a simultaneous system provides scores of latency metrics, such as LAAL.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ DEFAULT_LEVEL = 0.95
 
 
 class Check(View):
-    """The result of checking a system's scores; true if all conditions hold."""
+    """The result of checking a system's scores. It is true if all conditions hold."""
 
     __slots__ = ()
 

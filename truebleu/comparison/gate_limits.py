@@ -19,7 +19,7 @@ def resolve_limits(
 ) -> dict[Metric[Any], float]:
     """Return the limit of each metric that has one, on the scale of the metric.
 
-    role: "minimum" or "max_drop". names: the metrics of the check, with their names.
+    role: "minimum" or "max_drop". names: the names of the checked metrics, by metric.
     scale: the scale of limits for percentages, 100 or 1.
 
     Raises ParameterError for a limit that is on the wrong scale or that no output can fail.

@@ -103,7 +103,7 @@ class Group(NamedTuple):
 
     @property
     def is_percentage(self) -> bool:
-        """True if the scores are percentages; False for metrics that truebleu does not know."""
+        """True if truebleu knows the metric and its scores are percentages."""
         return registry.is_percentage(self.metric)
 
     @property
@@ -166,7 +166,7 @@ def read_earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
 def find_last_comparable_entry(
     path: str | os.PathLike[str], entries: Sequence[Entry], entry: Entry
 ) -> Entry:
-    """Return the last log entry that is comparable with the given one.
+    """Return the last log entry that is comparable with the given entry.
 
     Raises IncomparableError, with the difference, if there is none.
     """
@@ -470,7 +470,7 @@ def _format_time(score: Content) -> str:
 
 
 def _build_history_records(content: Content) -> Iterator[dict[str, Any]]:
-    """Yield one record per score; series are numbered from 1."""
+    """Yield one record per score, with series numbered from 1."""
     numbered = enumerate((s for group in content["groups"] for s in group["series"]), 1)
     for number, series in numbered:
         for score in series["scores"]:

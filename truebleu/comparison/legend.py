@@ -52,12 +52,12 @@ def build_legend(
 
 
 def describe_corrected_pairs(content: Content) -> str:
-    """Return for how many tests the p-values of all pairs are corrected, or ""."""
+    """State for how many tests the p-values of all pairs are corrected, or return ""."""
     return _describe_correction(content, f"all {_count_pairs(content)} pairs")
 
 
 def _describe_corrected_differences(content: Content, *, omit_baseline: bool) -> str:
-    """Return for how many tests the p-values of differences from the baseline are corrected.
+    """State for how many tests the p-values of differences from the baseline are corrected.
 
     omit_baseline: also state the number for other baselines, which users of a report can select.
     """

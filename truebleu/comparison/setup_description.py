@@ -392,7 +392,7 @@ def describe_result(content: Mapping[str, Any]) -> SetupDescription:
 
 
 def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescription:
-    """Return the setup that metric names and signatures describe; signatures may be missing."""
+    """Return the setup that metric names and their signatures, if known, describe."""
     metrics: dict[tuple[str, str | None], Cited] = {}
     test_sets: dict[str, None] = {}
     fields: dict[str, str] = {}

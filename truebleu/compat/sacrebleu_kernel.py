@@ -211,7 +211,7 @@ def make_metric(name: str, *values: Any) -> Any:
 
 
 class References(Sequence):  # type: ignore[type-arg]
-    """The cached references of a metric; sacreBLEU prepares them only when they are accessed.
+    """Cached references of a metric, which sacreBLEU prepares only when they are accessed.
 
     streams: the reference streams as passed. segments: the references in the kernel's format,
         already prepared if Python prepares lines.
@@ -525,7 +525,7 @@ def _randomize_pair(
 
 
 def _find_scorer(metric: Any) -> Any:
-    """Return truebleu's equivalent of a metric; raise ValueError if its formula was replaced."""
+    """Return truebleu's equivalent of a metric. Raise ValueError if its formula was replaced."""
     kind: Any = find_metric_kind(metric)
     release = tuple(map(int, get_installed_release().split(".")))
     if not has_original_attributes(metric, kind.scoring) or release < (2, 4, 3):
@@ -545,7 +545,7 @@ def _find_scorer(metric: Any) -> Any:
 
 
 def _to_exact_table(metric: Any, rows: Rows) -> Table:
-    """Return the statistics as integers; raise ValueError if the row order affects their sums."""
+    """Return the statistics as integers. Raise ValueError if the row order affects their sums."""
     if find_metric_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
         if any(16 * length % 1 for _, length in rows):
             raise ValueError

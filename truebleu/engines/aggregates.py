@@ -1,4 +1,4 @@
-"""Statistics aggregated per group and metric, which engines transfer instead of text."""
+"""Aggregated statistics per group and metric that engines transfer instead of text."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SumsOptions(TypedDict, total=False):
 
 
 class Sums:
-    """Statistics aggregated per group and metric, which engines transfer instead of text.
+    """Aggregated statistics per group and metric that engines transfer instead of text.
 
     metrics: a metric computed from summed statistics (BLEU, chrF, TER), its command-line name
         ("bleu", "chrf++"), or several of them.
@@ -397,7 +397,7 @@ class Sums:
         raise KeyError(f"no group {key!r} with segments (expected one of: {available})")
 
     def scores(self) -> dict[Any, Any]:
-        """Return the score of each group that has a segment, by key; see `keys` and `score`."""
+        """Return the score of each group that has a segment, by key. See `keys` and `score`."""
         self.check()
         if self.bucket:
             return self.roll_up(self.by).scores()
@@ -462,7 +462,7 @@ class Sums:
         return self._groups.arrow_array()
 
     def to_bytes(self) -> bytes:
-        """Serialize the sums to bytes that depend neither on update order nor on partitioning."""
+        """Serialize the sums to bytes that are independent of update order and partitioning."""
         signatures: dict[str, str] = {}
         for metric in self._metrics.values():
             signatures.setdefault(metric.fingerprint, str(metric.signature()))

@@ -108,7 +108,7 @@ def make_engine_functions(
         within: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """Test differences between systems if there are too many segments to keep a row for each.
+        """Test differences between systems that have too many segments to keep a row for each.
 
         by: the column or columns that identify a row's system.
         bucket: the id column, and the number of buckets (see `Sums`).

@@ -62,7 +62,7 @@ def sums(
     progress: Callable[[float], None] | None = None,
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """Return the statistics aggregated per group, which can be merged with sums of other engines.
+    """Return the statistics per group, as `Sums` that can be merged with other engines' sums.
 
     data: a relation; SQL text or a table name, in `connection`; or one or more paths of Parquet,
         CSV, TSV or JSON files, folders or patterns. CSV and TSV files have a header. TSV files do

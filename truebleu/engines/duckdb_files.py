@@ -299,7 +299,7 @@ def _read_header(path: str, file_format: str) -> list[str]:
 
 
 def find_corrupt_file(names: Iterable[str]) -> str:
-    """Return the first corrupt Parquet file; DuckDB does not name a file with a corrupt page."""
+    """Return the first corrupt Parquet file, which DuckDB's errors do not always name."""
     import duckdb
 
     with suppress(InputError, OSError), duckdb.connect() as connection:

@@ -378,7 +378,7 @@ def _select_columns(
 
 
 def disambiguate_text_columns(text_columns: Sequence[str]) -> list[str]:
-    """Return the text column names; rename references that share the hypothesis column's name."""
+    """Return the text column names, with references renamed if they share the hypotheses' name."""
     hyp, *refs = text_columns
     return [hyp, *(f"{name} (references)" if name == hyp else name for name in refs)]
 
@@ -448,9 +448,9 @@ def _aggregate_ids(
 ) -> DuckDBPyRelation:
     """Return a table with one row per id in either table.
 
-    Columns: i0, i1 ...: the id; hypothesis_count, reference_count: the numbers of its rows;
+    Columns: i0, i1 ...: the id; hypothesis_count, reference_count: the numbers of rows with it;
     max_group_count: the largest number of hypotheses in one group; g0, g1 ...: the lowest value
-    of each hypothesis key; v0, v1 ...: whether it varies; c0, c1 ...: a value per reference key.
+    of each hypothesis key; v0, v1 ...: whether the key varies; c0, c1 ...: each reference key.
     """
 
     def select_id_columns(
@@ -495,7 +495,7 @@ def _check_ids(
     """Describe the rows that cannot be joined, or return an empty string if there are none.
 
     Raises InputError for ids that are repeated within a group. Unless `unjoined` is "skip", it also
-    raises InputError for unmatched ids, and for ids with fewer hypotheses than comparable ids.
+    raises InputError for unmatched ids, and for ids with fewer hypotheses than other ids.
     Only ids and groups are read.
     """
     hypothesis_keys = [name for name in by if name in hypotheses.columns and name not in on]

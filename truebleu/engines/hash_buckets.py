@@ -120,7 +120,7 @@ def compare(
 
     System names are the keys as text, joined with slashes if there are several columns. `baseline`
     may be a key or a name. See `truebleu.significance.run_paired_tests` for other options. Raises
-    the errors of `make_measures`. `segments` in the results is the number of buckets.
+    the errors of `make_measures`. In the results, `segments` is the number of buckets.
     """
     if test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' does not support buckets; use 'ar' or 'bs'")

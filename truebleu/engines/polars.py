@@ -65,7 +65,7 @@ def sums(
     workers: int = 1,
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """Return the statistics aggregated per group, which can be merged with sums of other engines.
+    """Return the statistics per group, as `Sums` that can be merged with other engines' sums.
 
     data: a DataFrame, or a LazyFrame, which Polars' streaming engine reads in batches; or several
         frames (a list, tuple or iterator), which are read sequentially.
@@ -116,7 +116,7 @@ def _check_schema(schema: Mapping[str, Any], columns: Sequence[str]) -> None:
 
 
 def _read_batches(frame: PolarsFrame) -> Any:
-    """Return the batches of a LazyFrame; a DataFrame is a single batch."""
+    """Return the batches of a LazyFrame, or a DataFrame as a single batch."""
     if isinstance(frame, pl.DataFrame):
         return [frame]
     if not hasattr(frame, "collect_batches"):
@@ -131,7 +131,7 @@ def _read_batches(frame: PolarsFrame) -> Any:
 
 
 def _find_failing_file(frame: PolarsFrame, columns: Sequence[str], error: Exception) -> str:
-    """Return the scanned file that caused an error; Polars does not name it."""
+    """Return the scanned file that caused an error, because Polars does not name it."""
     first = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

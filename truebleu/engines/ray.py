@@ -4,7 +4,7 @@ Every task converts a block of rows to the state table of `Sums`, with one row p
 merges these tables as they arrive. No text is shuffled. Statistics are integers, so the result does
 not depend on the blocks, their order, the number of workers or repeated tasks.
 
-`import truebleu.engines.ray` does not import Ray; its functions do.
+`import truebleu.engines.ray` does not import Ray. The functions of the module do.
 """
 
 from __future__ import annotations

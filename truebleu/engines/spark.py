@@ -195,7 +195,8 @@ def merge(states: DataFrame, metrics: MetricSpecs = ("bleu",)) -> DataFrame:
     """Merge the rows of state tables that have equal keys.
 
     states: results of `stats`, for example for several days: `merge(monday.unionByName(tuesday))`.
-    metrics: the metrics of the tables. Rows of other metrics fail the job that reads the result.
+    metrics: the metrics of the tables. With rows of other metrics, the job that uses the result
+        fails.
     """
     _check_state_table(states)
     resolved_metrics = Sums(metrics).metrics
@@ -238,7 +239,7 @@ def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
 
 
 def check(session: SparkSession | None = None) -> None:
-    """Raise an error if Spark, or a requirement on this machine or its workers, is missing.
+    """Raise an error if Spark, or a requirement on this machine or on a worker, is missing.
 
     Without a session (passed or active), raises ImportError for a missing package, and RuntimeError
     for a package or Java version that is too old. With a session, raises RuntimeError if a worker

@@ -72,7 +72,7 @@ def explain(
     r"""Explain a score: return the counts and the steps of its computation.
 
     hypothesis: a string is one segment; a sequence, column or file of strings is a corpus. A
-        result of `resegment` is a corpus; with `segment`, its boundaries are explained as well.
+        result of `resegment` is a corpus; `segment` also explains the boundaries of the segment.
     references: for one segment, a string or a sequence of strings and None; for a corpus, as
         accepted by `BLEU.score`.
     metric: a metric, its name or signature (default: `BLEU()`).

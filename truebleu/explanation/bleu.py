@@ -581,7 +581,7 @@ def _build_brevity_penalty(system: Content, parameters: Content) -> list[Equatio
 
 
 def _build_log_sum(orders: Sequence[Content]) -> Node:
-    """Return the sum Σ wₙ ln pₙ with its numbers inserted; a common weight is factored out."""
+    """Return the sum Σ wₙ ln pₙ with its numbers inserted, and a common weight factored out."""
     used = [order for order in orders if order["state"] in ("counts", "counts as 1")]
     weights = [order["weight"] for order in used]
     logs: list[Node] = [("ln", _build_effective_precision(order)) for order in used]

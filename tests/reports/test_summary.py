@@ -56,6 +56,15 @@ def test_sentence_has_winner_delta_and_significance():
     )
 
 
+def test_system_is_called_best_only_if_lead_is_significant():
+    """Without a test, or with one segment of difference, the system only has the best score."""
+    assert make_sentence(build_manifest()).startswith("A good is best: ")
+    assert make_sentence(build_manifest(test=None)).startswith("A good has the best BLEU: ")
+    almost_good = [*GOOD[:-1], "it rains again"]
+    sentence = make_sentence(build_manifest({"x": almost_good, "good": GOOD}))
+    assert sentence.startswith("A good has the best BLEU: ")
+
+
 def test_sentence_names_winning_baseline():
     sentence = make_sentence(build_manifest({"good": GOOD, "poor": POOR}))
     assert sentence.startswith("A good, the baseline, is best: ")

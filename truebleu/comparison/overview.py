@@ -151,7 +151,7 @@ def build_headline(content: Content) -> SentenceParts:
         ]
     baseline = ", the baseline," if best["name"] == content["baseline"] else ""
     system_count_text = "" if len(systems) == 2 else f" of {len(systems)} systems"
-    is_uncertain = content["test"] is not None and not pair["significant"]
+    is_uncertain = not pair["significant"]
     best_phrase = f" has the best {metric['label']}" if is_uncertain else " is best"
     unit = "" if is_uncertain else f" {metric['label']}"
     size, uncertainty = _describe_lead(content, pair, format_score)

@@ -58,7 +58,7 @@ class MemberScore(Record):
 
     @property
     def is_bounded(self) -> bool:
-        """True if the metric has an upper bound, like BLEU."""
+        """True if the metric, like BLEU, has an upper bound."""
         return self.member.metric.bound is not None
 
     @property

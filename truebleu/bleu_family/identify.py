@@ -79,12 +79,12 @@ class Candidate(Record):
 
     @property
     def name(self) -> str:
-        """The member's name, followed by the differences."""
+        """The member's name, followed by the changed settings and the selected reference."""
         return ", ".join((self.member.name, *filter(None, [self.differences])))
 
     @property
     def description(self) -> str:
-        """The member's name and the differences, worded for use in a sentence."""
+        """The member's name, the changed settings and the reference, for use in a sentence."""
         return self.member.name + (f" with {self.differences}" if self.differences else "")
 
     @property
@@ -456,7 +456,7 @@ def _list_usual_members(corpus: SharedCorpus) -> list[str]:
 
 
 def _score_single_references(corpus: SharedCorpus, references: References) -> list[Candidate]:
-    """Score the members that papers often report with each reference alone."""
+    """Return the scores, with each reference alone, of the members that papers often report."""
     columns = segments.split_reference_columns(corpus.hypotheses, corpus.references)
     names = name_references(references, len(columns))
     candidates = []

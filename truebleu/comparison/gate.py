@@ -428,7 +428,7 @@ class CheckJob:
     def _compute_score(
         self, metric: Metric[Any], metric_statistics: StatisticsByMetric, system: str
     ) -> Score:
-        """Return a system's score by a metric."""
+        """Return the score of a system according to a metric."""
         score: Score = metric.from_statistics(metric_statistics[metric].tables[system])
         return score
 

@@ -460,7 +460,7 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
 
 
 def _get_untracked_system(score: Content) -> str:
-    """Return the name of the system, if the log tracks it under another name."""
+    """Return the name of a system that the log tracks under another name, otherwise ""."""
     return score["system"] if score.get("name") not in (None, score["system"]) else ""
 
 

@@ -294,7 +294,7 @@ class LogResult:
         return sum(not segment.delays for segment in self.segments)
 
     def compare(self, baseline: LogResult) -> dict[str, Any] | None:
-        """Return the difference from another log by the first metric, on their common segments."""
+        """Return the difference from another log in the first metric, on their common segments."""
         pairs = zip(
             baseline.segment_scores[self.primary], self.segment_scores[self.primary], strict=True
         )

@@ -219,7 +219,7 @@ def _build_headline_part(system: str) -> dict[str, str]:
 def _describe_lead(
     content: Content, pair: Content, format_score: NumberFormatter
 ) -> tuple[str, str]:
-    """Return two phrases: the lead of the first system of a pair, and its uncertainty."""
+    """Return two phrases: the lead of the first system of a pair, and the lead's uncertainty."""
     way = "above" if pair["value"] > 0 else "below"
     # "above" or "below" expresses the sign.
     sign = 1 if pair["value"] > 0 else -1

@@ -320,7 +320,7 @@ def _build_part_sections(
 def _list_parts(
     content: Content, names: Sequence[str], by: Sequence[str]
 ) -> Iterator[tuple[str, Content, Sequence[str]]]:
-    """Yield the title, the contents and the column names of each document and reference."""
+    """Yield the title, the contents and the column names for each document and reference."""
     for name in by:
         if name == "document":
             for one in content["documents"] or ():

@@ -9,7 +9,7 @@ from truebleu.text import segments
 
 
 class SegmentNames:
-    """One name per segment, such as its document's, stored as distinct names and indices."""
+    """Names of the segments' documents or labels, stored as distinct names and indices."""
 
     __slots__ = ("indices", "names")
 

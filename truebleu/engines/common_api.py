@@ -168,7 +168,8 @@ def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
 class RowScores:
     """Arrow column with the score of each row of an Arrow table, or null for rows without text.
 
-    frame: any object that supports the Arrow PyCapsule protocol. hyp, refs: its text columns.
+    frame: any object that supports the Arrow PyCapsule protocol. hyp, refs: the names of its text
+        columns.
     """
 
     def __init__(self, metric: Metric[Any], frame: Any, hyp: str, refs: Sequence[str]) -> None:

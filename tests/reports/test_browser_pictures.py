@@ -23,7 +23,7 @@ from truebleu.reports import report
 pytestmark = pytest.mark.thorough
 
 VIEWER = Path(package.__file__).parent / "viewer"
-CHART_KINDS = ("scatter", "spread", "ratio", "course", "all", "groups", "metrics")
+CHART_KINDS = ("scatter", "spread", "ratio", "course", "all", "groups", "metrics", "systems")
 
 
 def parse_number(text: str) -> float:

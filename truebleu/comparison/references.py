@@ -313,4 +313,5 @@ def _describe_winner(
     if pair["p"] is not None:
         size += f", {format_p_equation(content, pair)}"
         size += "" if pair["significant"] else ", not significant"
-    return f"{winner} is best ({size})"
+    verb = "is best" if pair["significant"] else "has the best score"
+    return f"{winner} {verb} ({size})"

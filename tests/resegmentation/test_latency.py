@@ -654,3 +654,25 @@ def test_option_that_does_not_fit_the_log_is_refused(options, message, truebleu_
     result = truebleu_command(*command, "--segments", TALKS_FOLDER / "segments.json")
     assert message in result.error
     assert result.output == ""
+
+
+def test_segments_out_of_order_are_refused_and_overlaps_are_not(write):
+    def read(*offsets):
+        rows = [{"wav": wav, "offset": offset, "duration": 3} for wav, offset in offsets]
+        return read_segmentation(write("segments.json", [json.dumps(rows)]))
+
+    assert len(read(("a", 0), ("a", 2), ("b", 0), ("a", 2))) == 4
+    with pytest.raises(
+        InputError, match=r"segment 3: 'offset' goes back from 5 to 2 \(expected .* of a in order"
+    ):
+        read(("a", 5), ("b", 0), ("a", 2))
+
+
+def test_repeated_words_have_their_own_times(write_log, write):
+    """SLTev gives a repeated word the time of its first occurrence."""
+    words = "no no no yes no"
+    log = write_log([{"prediction": words, "delays": [1, 2, 3, 4, 5], "source": ["a"]}])
+    rows = [{"wav": "a", "offset": offset, "duration": 0.001} for offset in (0, 0.002)]
+    segmentation = write("segments.json", [json.dumps(rows)])
+    result = tb.resegment(log, ["no no no", "yes no"], times=segmentation)
+    assert (result.segments, result.delays) == (["no no no", "yes no"], [[1, 2, 3], [2, 3]])

@@ -519,16 +519,65 @@ def test_documents_may_return_later():
     assert result.segments == ["one two", "five six", "three four"]
 
 
-@pytest.mark.parametrize("method", OWN)
+@pytest.mark.parametrize("method", [*OWN, "mweralign-none"])
 def test_several_references_of_varying_number(method):
     references = [("a cat sat", None), ("on a mat", "upon the rug"), ("it slept",)]
     result = resegment("a cat sat upon the rug it slept", references, method)
     assert result.segments == ["a cat sat", "upon the rug", "it slept"]
 
 
-def test_marks_of_other_programs_are_text():
-    text = "a ### b </s> c \u2581d"
-    assert resegment(text, ["a ### b", "</s> c \u2581d"]).segments == ["a ### b", "</s> c \u2581d"]
+@pytest.mark.parametrize("method", ["soft", "as-wer", "mweralign-none"])
+def test_marks_of_other_programs_are_text(method):
+    """To mweralign, </s> ends a segment. It writes ### for a tab of the hypothesis."""
+    segments = ["a ### b", "</s> c \u2581d"]
+    assert resegment(" ".join(segments), segments, method).segments == segments
+    tabbed = resegment("a\tb c", ["a\tb", "c"], method)
+    assert " ".join(tabbed).split() == ["a", "b", "c"]
+    # simulstream leaves U+2581 in Chinese text.
+    assert "\u2581" not in "".join(resegment("今天 天气", ["今天", "天气"], method))
+
+
+@pytest.mark.parametrize(
+    ("method", "segments"),
+    [("as-wer", ["", "d e f"]), ("soft", ["", "d e f"]), ("mweralign-none", ["d", "e f"])],
+)
+def test_text_without_its_beginning_matches_later_segments(method, segments):
+    """The first word of mweralign cannot match a later segment."""
+    assert resegment("d e f", ["a b c", "d e f"], method).segments == segments
+
+
+@pytest.mark.parametrize("method", AVAILABLE)
+@pytest.mark.parametrize("references", [["", "a b", "", "", "c d", ""], ["", ""], ["a b", ""]])
+def test_empty_references_stay_at_every_place(method, references):
+    """Not as mweralign, which drops the last, or RWTH's program, which crashes on the others."""
+    result = resegment("a b c d", references, method)
+    assert len(result) == len(references)
+    if not method.startswith(("mweralign", "omnisteval")):
+        assert all(
+            text or not segment for text, segment in zip(references, result, strict=True)
+        ) or (not any(references))
+
+
+def test_identical_text_with_capitals_has_no_errors():
+    """RWTH's program lower-cases one side alone with -usecase 0."""
+    result = resegment("A Cat SAT", ["A Cat", "SAT"], "mweralign-none")
+    assert (result.segments, result.errors) == (["A Cat", "SAT"], 0)
+
+
+def test_uneven_reference_files_are_refused(truebleu_command, talk, write):
+    short = write("short.en", ["the cat sat on the mat"])
+    result = truebleu_command("score", talk[0], short, "-i", talk[1], "--resegment")
+    assert (result.status, result.output) == (1, "")
+    assert "different numbers of segments: segment 2 is not in " in result.error
+
+
+def test_two_runs_in_a_folder_write_no_files(truebleu_command, talk, tmp_path, monkeypatch):
+    """RWTH's program writes __segments into the current folder."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    truebleu_command("resegment", talk[0], "-i", talk[1], "--resegment", "mweralign-none")
+    assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize("method", ["omnisteval", "soft"])

@@ -398,6 +398,7 @@ def read_segmentation(path: Any) -> list[SourceSegment]:
     name = format_path(file)
     text = "\n".join(file.read_lines())
     segments = []
+    last_offsets: dict[str, float] = {}
     for place, item in _parse_items(name, text):
         if not isinstance(item, dict):
             raise InputError(f"{place}: expected an item with wav, offset and duration")
@@ -408,6 +409,13 @@ def read_segmentation(path: Any) -> list[SourceSegment]:
         duration = _get_number(place, item, "duration")
         if duration < 0:
             raise InputError(f"{place}: 'duration' is negative: {duration:g}")
+        # Text is divided in order. Segments may overlap, as speakers do.
+        if offset < last_offsets.get(recording, offset):
+            raise InputError(
+                f"{place}: 'offset' goes back from {last_offsets[recording]:g} to {offset:g} "
+                f"(expected the segments of {recording} in order)"
+            )
+        last_offsets[recording] = offset
         segments.append(SourceSegment(recording, offset, duration))
     if not segments:
         raise InputError(f"{name}: no segments (expected a list of wav, offset and duration)")

@@ -716,9 +716,28 @@ def has_several_columns(references: Any) -> bool:
 
 
 def iter_reference_rows(references: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the references of each segment; an entry is a text, several texts or None."""
+    """Yield the references of each segment; an entry is a text, several texts or None.
+
+    Raise InputError if the references have different numbers of segments.
+    """
     columns = references if has_several_columns(references) else [references]
-    yield from zip(*(iterate_items("references", column) for column in columns), strict=True)
+    missing = object()
+    rows = zip_longest(
+        *(iterate_items("references", column) for column in columns), fillvalue=missing
+    )
+    for number, row in enumerate(rows, 1):
+        if any(item is missing for item in row):
+            names = (f"reference {n}" for n in range(1, len(columns) + 1))
+            labels = [
+                label_by_file_name(*pair) if is_file(pair[1]) else pair[0]
+                for pair in zip(names, columns, strict=True)
+            ]
+            absent = [label for label, item in zip(labels, row, strict=True) if item is missing]
+            raise InputError(
+                f"the references have different numbers of segments: segment {number} is not in "
+                f"{', '.join(absent)}"
+            )
+        yield row
 
 
 def iter_segments(hypotheses: Any, references: Any) -> Iterator[tuple[Any, list[Any]]]:

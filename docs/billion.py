@@ -182,7 +182,7 @@ class Results:
         if not figures:
             return "not measured"
         eight, one_million = figures["peak_bytes"], figures["peak_bytes_of_1_M"]
-        return f"{eight / 2**20:.0f} MiB for 8 million rows, {one_million / 2**20:.0f} MiB for 1 million"
+        return f"{eight / 2**20:.0f} MiB for 8 million rows and {one_million / 2**20:.0f} MiB for 1 million"
 
     def get_spark_nanoseconds_per_row(self) -> float | None:
         """Return the total processor time of Spark's processes in nanoseconds per row."""

@@ -369,7 +369,7 @@ CAUSES = {
     "lucky runs": (0.0, 0.15, 1.0),
     "the test set": (1.0, 0.0, 0.3),
     "single segments": (0.0, 0.0, 1.0),
-    "all of it": (1.0, 0.07, 0.7),
+    "all of these": (1.0, 0.07, 0.7),
 }
 RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
 

@@ -33,7 +33,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
         )  # fmt: skip
         yield Member(
             f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", coco,
-            "COCO's scorer, applied to tokens separated by white space; case-sensitive.",
+            "Applies COCO's scorer to tokens separated by white space. Case-sensitive.",
             used="dialogue and data-to-text generation",
             citations=("sharma-etal-2017-relevance",),
             digits=6,
@@ -45,14 +45,14 @@ def _list_code_members() -> Iterator[Member]:
     """Yield the members from CodeXGLUE, CodeBLEU and code summarization."""
     yield Member(
         "codenn", "CodeNN bleu.py (BLEU-CN)", BLEU("codenn", **p.CODENN),
-        "Mean of segment scores. Adds one to the counts of orders above 1, and to the lengths.",
+        "Averages segment scores. Adds one to the counts of orders above 1, and to the lengths.",
         used="code summarization",
         citations=("iyer-etal-2016-summarizing", *p.SHI),
     )  # fmt: skip
     yield Member(
         "codexglue-summarization", "CodeXGLUE code-to-text (smoothed BLEU-4)",
         BLEU("codexglue", **p.CODENN),
-        "CodeNN's score after splitting at every punctuation mark and lower-casing. Gives the "
+        "Splits at every punctuation mark, lower-cases, and computes CodeNN's score. Gives the "
         "highest scores of the family on ordinary prose.",
         used="CodeBERT, CodeT5 and successors on code summarization", citations=p.LU,
     )  # fmt: skip
@@ -62,21 +62,21 @@ def _list_code_members() -> Iterator[Member]:
             **p.PRETOKENIZED,
             **{**p.NMT, **p.ADD_ONE, "reference_length": "single", "published_scale": 100.0},
         ),
-        "tensorflow/nmt with smooth=True, applied to a corpus.",
+        "Applies tensorflow/nmt's formula with smooth=True to a corpus.",
         used="CodeBERT, CodeT5 and successors on code generation", citations=p.LU, digits=2,
     )  # fmt: skip
     unsmoothed = BLEU(**p.NLTK, smoothing="tiny")
     yield from make_members(
         ("bleu-fc", "BLEU-FC (FunCom)", unsmoothed, "NLTK's corpus_bleu."),
         ("bleu-dc", "BLEU-DC (DeepCom)", NLTKBLEU(method=4, **p.SEGMENTS),
-         "Mean of NLTK's sentence_bleu with method4, which changed in NLTK 3.5 and 3.6."),
+         "Averages NLTK's sentence_bleu with method4, which changed in NLTK 3.5 and 3.6."),
         ("bleu-dm", "BLEU-DM", unsmoothed.with_parameters(**p.SEGMENTS),
-         "Mean of NLTK's unsmoothed sentence_bleu."),
+         "Averages NLTK's unsmoothed sentence_bleu."),
         ("bleu-ncs", "BLEU-NCS (Transformer for code)",
          BLEU(**p.PRETOKENIZED, **p.NMT, **p.ADD_ONE, **p.SEGMENTS),
-         "Mean of segment scores of tensorflow/nmt with smooth=True."),
+         "Averages segment scores of tensorflow/nmt with smooth=True."),
         ("bleu-rc", "BLEU-RC (Rencos)", BLEU(**p.COCO, **p.SEGMENTS, lowercase=True),
-         "Mean of COCO's Bleu_4 per segment."),
+         "Averages COCO's Bleu_4 of the segments."),
         used="code summarization", citations=p.SHI,
     )  # fmt: skip
     yield Member(

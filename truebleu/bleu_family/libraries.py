@@ -30,7 +30,7 @@ def _list_nltk_members() -> Iterator[Member]:
             )  # fmt: skip
     shared: dict[str, Any] = {"used": "text generation", "citations": p.CHEN}
     for method, quirks in (
-        (4, "Changed in NLTK 3.5 and 3.6, so segment scores depend on the NLTK version."),
+        (4, "Changed in NLTK 3.5 and 3.6. Segment scores therefore depend on the NLTK version."),
         (5, "Scores can exceed 1."),
         (6, "Undefined without a matching trigram."),
         (7, "Combines methods 4 and 5. Scores can exceed 1."),
@@ -52,7 +52,7 @@ def _list_nltk_members() -> Iterator[Member]:
         )  # fmt: skip
         yield Member(
             f"{corpus}-summed", f"{title}, without NLTK's bug", summed,
-            f"The intended formula, applied to the counts of all segments. {quirks}", **shared,
+            f"Applies the intended formula to the counts of all segments. {quirks}", **shared,
         )  # fmt: skip
 
 
@@ -139,8 +139,8 @@ def _list_pytorch_members() -> Iterator[Member]:
     )  # fmt: skip
     segment_mean = BLEU(**p.NLTK, **p.UNSMOOTHED, **p.SEGMENTS, no_match="any-zero")
     corpus = segment_mean.with_parameters(aggregate="corpus", missing_order="zero")
-    mean_quirk = "Mean of unsmoothed segment scores by default: every segment without a "
-    mean_quirk += "matching 4-gram scores 0."
+    mean_quirk = "By default, averages unsmoothed segment scores: a segment without a matching "
+    mean_quirk += "4-gram scores 0."
     yield from make_members(
         ("ignite", "PyTorch-Ignite Bleu, average='macro'", segment_mean, mean_quirk),
         ("ignite-micro", "PyTorch-Ignite Bleu, average='micro'", corpus),

@@ -145,7 +145,8 @@ def list_tool_members() -> Iterator[Member]:
     yield Member(
         "jbleu", "jBLEU in MultEval",
         BLEU(**p.PRETOKENIZED, missing_order="one", no_match="smoothed"),
-        "mteval-v13a's formula on pretokenized text.", used="significance tests with MultEval",
+        "Applies mteval-v13a's formula to pretokenized text.",
+        used="significance tests with MultEval",
         citations=("clark-etal-2011-better",), digits=1,
     )  # fmt: skip
     yield Member(
@@ -159,7 +160,7 @@ def list_tool_members() -> Iterator[Member]:
          "An order without a match is left out of the sum, as if its precision were 1."),
         ("compare-mt-sentbleu", "compare-mt, sentbleu",
          BLEU(**compare, smoothing="add-k", **p.SEGMENTS),
-         "Mean of NLTK's sentence_bleu with method2."),
+         "Averages NLTK's sentence_bleu with method2."),
         used="comparing systems", citations=p.NEUBIG, digits=4,
     )  # fmt: skip
     yield from make_members(

@@ -26,7 +26,7 @@ def list_related_members() -> Iterator[Member]:
         yield Member(
             f"nist{options}", " ".join(["NIST score of mteval-v13a and v14", *switches]),
             NIST(tokenizer),
-            "No upper bound. The token 0 loses its history, because Perl treats it as false.",
+            "Has no upper bound. The token 0 loses its history, because Perl treats it as false.",
             used="NIST evaluations, together with BLEU",
             citations=("doddington-2002-automatic",),
             digits=4,
@@ -42,7 +42,7 @@ def list_related_members() -> Iterator[Member]:
     ):
         yield Member(
             name, title, GLEU(tokenize),
-            "Not BLEU: the minimum of precision and recall, without a brevity penalty.", used=used,
+            "Computes the minimum of precision and recall, without a brevity penalty.", used=used,
             citations=("wu-etal-2016-google",),
         )  # fmt: skip
     for language in ("java", "python"):

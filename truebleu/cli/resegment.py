@@ -74,9 +74,9 @@ def list_resegment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
         """
         --segments FILE  read -i as the log of a simultaneous system (SimulEval, OmniSTEval or
                          simulstream), and divide its recordings into these segments: YAML or JSON
-                         with wav, offset and duration (s). Tables have the delays of each segment
-                         in ms, from the start of its source
-        --unit NAME      one delay per word or char (default: as in the log)
+                         with wav, offset and duration (s). Tables contain the delays of each
+                         segment in ms, from the start of its source
+        --unit NAME      read one delay per word or char (default: as in the log)
         --tokens NAME    join the tokens of simulstream as word (by spaces), char (by nothing) or
                          spm (pieces) (default: spm if a token has U+2581, else --unit)
         """,

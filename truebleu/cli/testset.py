@@ -271,7 +271,7 @@ ACTION = OptionGroup(
                           show NAME [FIELD...], verify [NAME], path NAME, or remove NAME...
     names NAME            apply the action to this test set, pattern or path
     -l --language TAG     select this language pair, such as en-de
-    --name NAME           with add, use NAME as the name of the test set in an archive or folder
+    --name NAME           with add, use NAME as the name of the added test set
     --all-since YEAR      with get, download all test sets published in YEAR or later
     """,
     action={"choices": tuple(ACTIONS)},

@@ -30,7 +30,7 @@ export const documentsView = {
         ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} − ${a.letter}`, ...getSortProps("delta") }] : []), { title: `${Math.round(100 * current.level)}% interval${b ? " of Δ" : ""}`, number: true }, { title: b ? "Δ of each segment" : "Score of each segment" }],
       shown.map(({ g, values, delta }) => {
         const n = g.segments.length, spans = intervals.get(g.id), segmentValues = Array.from(g.segments, i => column[i]), good = (delta > 0) === metric.higherIsBetter;
-        const description = b ? `${formatPlural(n, "segment")}: ${b.letter} higher in ${segmentValues.filter(v => v > 0).length}, ${a.letter} in ${segmentValues.filter(v => v < 0).length}` : `scores of ${formatPlural(n, "segment")}`;
+        const description = b ? `${formatPlural(n, "segment")}: ${b.letter} scores higher in ${segmentValues.filter(v => v > 0).length}, ${a.letter} in ${segmentValues.filter(v => v < 0).length}` : `scores of ${formatPlural(n, "segment")}`;
         return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open the document"), formatCount(n), ...values.map(v => renderScore(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderScore(delta, formatDelta(delta)))] : []), renderGroupInterval(spans, b ? "delta" : "a", n),
           drawStrip(segmentValues, { maximum, higher: metric.higherIsBetter, signs: !!b, label: description, act: place => showFiltered(store, { ...g.filter, seg: g.segments[place] + 1 }) })];
       }), { quiet: true }),

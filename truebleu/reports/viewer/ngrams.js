@@ -20,7 +20,7 @@ const NGRAM_ROWS = 100, NGRAM_SEGMENTS = 50;
 /** @type {import("./main.js").View} */
 export const ngramsView = {
   id: "ngrams", title: "N-grams", key: "n", state: { grams: "difference", order: 0, gram: "", by_gram: "", rows: NGRAM_ROWS },
-  missing: data => data.manifest.ngrams ? null : data.isRedacted ? "This report was saved without texts, so it cannot show n-grams." : "This report has no n-gram lists. They are computed when a report is written to a file.",
+  missing: data => data.manifest.ngrams ? null : data.isRedacted ? "This report was saved without texts, so it cannot show n-grams." : "This report has no n-gram lists, because they are computed only when a report is written to a file.",
   render(container, context) {
     const { data, store, current } = context, { ngrams } = data.manifest;
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });
@@ -49,7 +49,7 @@ export const ngramsView = {
       const allNgrams = /** @type {ListedNgram[]} */ (pair.lists[kind]).map(g => ({ ...g, matched: directPair ? g.matched : [...g.matched].reverse(), produced: directPair ? g.produced : [...g.produced].reverse(), ...(kind === "difference" && directPair ? { log_odds: -g.log_odds, z: -g.z } : {}) }));
       const grams = allNgrams.filter(g => (!order || g.order === order) && (!query || g.tokens.join(" ").toLowerCase().includes(query)));
       /** @type {[string, import("./dom.js").Children, string, (g: ListedNgram) => number, ((x: number) => any)?][]} */
-      const numbers = [["measure", measure, kind === "difference" ? `matched by ${b?.letter} minus matched by ${a.letter}, clipped to the references` : "", getMeasure, kind === "difference" ? x => renderNumber(x, formatSigned(x, 0)) : formatCount],
+      const numbers = [["measure", measure, kind === "difference" ? `matches of ${b?.letter} minus matches of ${a.letter}, clipped to the reference counts` : "", getMeasure, kind === "difference" ? x => renderNumber(x, formatSigned(x, 0)) : formatCount],
         ...systems.map((s, k) => /** @type {[string, any, string, (g: ListedNgram) => number]} */ ([`m${k}`, [renderBadge(s), " matched"], `by ${s.name}`, g => g.matched[k]])),
         ...systems.map((s, k) => /** @type {[string, any, string, (g: ListedNgram) => number]} */ ([`h${k}`, [renderBadge(s), " produced"], `by ${s.name}`, g => g.produced[k]])),
         ["reference", "reference", "largest count in a reference", g => g.reference], ["odds", "log-odds", `${oddsHint || `${b?.letter} vs. ${a.letter}`}; the prior is estimated from all n-grams`, g => g.log_odds, x => renderNumber(x, formatSigned(x))], ["z", "z", "log-odds in standard deviations; values above 2 or below −2 are unlikely to occur by chance", g => g.z, x => renderNumber(x, formatSigned(x, 1))]];

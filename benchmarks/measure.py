@@ -40,11 +40,12 @@ _PLAIN_ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one run, in seconds, and its output."""
+    """The cost of one run, in seconds, its output, and the peak of its resident memory in bytes."""
 
     processor: float
     elapsed: float
     output: str = ""
+    peak: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class Costs:
     @property
     def output(self) -> str:
         return self.runs[0].output
+
+    @property
+    def peak(self) -> int:
+        return max(run.peak for run in self.runs)
 
 
 @dataclass(frozen=True)
@@ -97,13 +102,17 @@ def run_process(command: Command, **environment: str) -> Cost:
         elapsed = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
         _check_status(command, child.returncode, errors)
-        return Cost(usage.ru_utime + usage.ru_stime, elapsed, _read_text(output))
+        processor = usage.ru_utime + usage.ru_stime
+        # The unit is bytes on macOS, and KiB elsewhere.
+        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return Cost(processor, elapsed, _read_text(output), peak)
 
 
 def run_job(name: str, *arguments: object, **environment: str) -> Cost:
     """Run a function of benchmark_jobs.py in a new process; return the cost that it measured."""
-    report = json.loads(run_process(get_python(JOBS, name, *arguments), **environment).output)
-    return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]))
+    cost = run_process(get_python(JOBS, name, *arguments), **environment)
+    report = json.loads(cost.output)
+    return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]), cost.peak)
 
 
 def run_at_once(count: int, run: Callable[[], Cost]) -> Cost:

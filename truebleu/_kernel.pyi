@@ -425,6 +425,17 @@ def align_by_edits(
 def align_by_similarity(
     segments: Sequence[Sequence[int]],
     hypothesis: Sequence[int],
-    types: Sequence[tuple[Sequence[int], bool]],
+    characters: bytes,
+    lengths: Sequence[int],
+    is_punctuation: bytes,
     only_equal: bool,
 ) -> tuple[bytes, bytes, bytes, int]: ...
+def join_units(segments: bytes, begins: bytes, first: int | None) -> bytes: ...
+def count_agreement(
+    references: Sequence[Sequence[int]],
+    hypothesis: Sequence[int],
+    places: bytes,
+    segments: bytes,
+    pairs: bytes,
+    min_run: int,
+) -> tuple[bytes, list[tuple[int, int, int, int]], int, int]: ...

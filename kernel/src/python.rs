@@ -438,6 +438,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(resample::count_apart, module)?,
         wrap_pyfunction!(resegment::align_by_edits, module)?,
         wrap_pyfunction!(resegment::align_by_similarity, module)?,
+        wrap_pyfunction!(resegment::join_units, module)?,
+        wrap_pyfunction!(resegment::count_agreement, module)?,
     ] {
         module.add_function(function)?;
     }

@@ -3,7 +3,8 @@
 //! A unit is a word, a piece of a word or a character, given as an integer. [`bit_parallel`] and
 //! [`general`] align by the smallest edit distance, [`similar`] by the largest sum of
 //! similarities. Each returns an [`Alignment`]: the segment of every unit of the hypothesis, in
-//! which the segments never decrease.
+//! which the segments never decrease. [`agreement`] counts what each segment has in common with its
+//! reference.
 //!
 //! The edit distance is that of Matusov et al. (2005), "Evaluating Machine Translation Output with
 //! Automatic Sentence Segmentation", with the order of equally good steps of mweralign 1.4: first
@@ -11,6 +12,7 @@
 //! between segments costs nothing, and no unit of the hypothesis is inserted between a border and
 //! the next unit of the reference, so additional units belong to the end of the previous segment.
 
+pub mod agreement;
 pub mod bit_parallel;
 pub mod general;
 pub mod similar;

@@ -43,9 +43,7 @@ def describe_boundaries(result: Resegmentation, number: int) -> dict[str, Any]:
         ),
         [places[index] for index in kept],
         [
-            [method.split(method.prepare_reference(reference)).keys for reference in row]
-            if method.compares == "edits"
-            else [units]
+            list(map(method.list_reference_units, row)) if method.compares == "edits" else [units]
             for row, units in zip(rows, alignment.references, strict=True)
         ],
     )

@@ -8,12 +8,14 @@ named.
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import count
 
 from truebleu import _kernel
 from truebleu.resegmentation import units as u
@@ -22,12 +24,14 @@ from truebleu.resegmentation.token_units import (
     split_moses_tokens,
     split_tokens,
 )
-from truebleu.resegmentation.units import Units
+from truebleu.resegmentation.units import PatternSplitter, Units
 from truebleu.resegmentation.word_alignment import align_words
 from truebleu.text import tokenizers
 from truebleu.text.argument_checks import suggest_names
 
 UNPAIRED = 0xFFFFFFFF
+# Encoding of 32-bit integers in the byte order of the machine.
+CODE_POINTS = f"utf-32-{sys.byteorder[0]}e"
 # The punctuation marks that OmniSTEval pairs only with punctuation marks.
 PUNCTUATION = frozenset(".!?,;:-()。！？，；：—（）ー")
 
@@ -39,12 +43,16 @@ class Alignment:
     segments: the segment of each unit, or UNPAIRED for text that the method loses.
     pairs: the unit of the segment's reference with which each unit is paired, or UNPAIRED.
     references: the units of the reference that was selected for each segment.
+    numbers: the number of each unit of the text; equal units have the same number.
+    reference_numbers: the numbers of the units of the selected references.
     errors: the edit distance, or None if the method compares similarities.
     """
 
-    segments: Sequence[int]
-    pairs: Sequence[int]
+    segments: array[int]
+    pairs: array[int]
     references: list[list[str]]
+    numbers: list[int]
+    reference_numbers: list[list[int]]
     errors: int | None
 
 
@@ -94,7 +102,7 @@ class Method:
     ) -> Alignment:
         """Align the units of a text with the references of each segment."""
         split_references = [
-            [self.split(self.prepare_reference(text)).keys for text in alternatives]
+            [self.list_reference_units(text) for text in alternatives]
             for alternatives in references
         ]
         if self.compares == "edits":
@@ -106,11 +114,20 @@ class Method:
         ]
         if self.compares == "similarities":
             alignments = [self._align_by_similarity(stream.keys, keys) for keys in sets]
+            if len(alignments) == 1:
+                return alignments[0]
             return max(alignments, key=partial(_mean_similarity, stream.keys))
         if timing is not None:
             return _align_by_times(stream.keys, sets[0], timing)
         alignments = [_align_by_words(stream.keys, keys) for keys in sets]
         return min(alignments, key=lambda alignment: alignment.errors or 0)
+
+    def list_reference_units(self, text: str) -> list[str]:
+        """Return the units of a reference."""
+        text = self.prepare_reference(text)
+        if isinstance(self.split, PatternSplitter):
+            return self.split.list_keys(text)
+        return self.split(text).keys
 
     def measure_cost(self, keys: Sequence[str], references: Sequence[Sequence[str]]) -> float:
         """Return the lowest cost of aligning one segment's units with one of its references.
@@ -124,30 +141,37 @@ class Method:
 
     def _align_by_edits(self, stream: Units, references: list[list[list[str]]]) -> Alignment:
         """Align with all references of each segment, and select one reference per segment."""
-        segments_keys = [keys for alternatives in references for keys in alternatives]
-        ids = _number_keys([stream.keys, *segments_keys])
-        segments = [[[ids[key] for key in keys] for keys in row] for row in references]
+        number = _make_numbers().__getitem__
+        numbers = list(map(number, stream.keys))
+        segments = [[list(map(number, keys)) for keys in row] for row in references]
         forbidden = b"" if self.is_own else bytes(not begins for begins in stream.begins)
-        places, pairs, chosen, errors = _kernel.align_by_edits(
-            segments, [ids[key] for key in stream.keys], forbidden, not self.is_own
+        places, pairs, encoded, errors = _kernel.align_by_edits(
+            segments, numbers, forbidden, not self.is_own
         )
-        keys = [row[index] for row, index in zip(references, _decode(chosen), strict=True)]
-        return Alignment(_decode(places), _decode(pairs), keys, errors)
+        chosen = decode(encoded)
+        keys = [row[index] for row, index in zip(references, chosen, strict=True)]
+        reference_numbers = [row[index] for row, index in zip(segments, chosen, strict=True)]
+        return Alignment(decode(places), decode(pairs), keys, numbers, reference_numbers, errors)
 
     def _align_by_similarity(self, keys: Sequence[str], references: list[list[str]]) -> Alignment:
-        ids = _number_keys([keys, *references])
+        types = _make_numbers()
+        number = types.__getitem__
+        numbers = list(map(number, keys))
+        segments = [list(map(number, segment)) for segment in references]
         places, pairs, _, _ = _kernel.align_by_similarity(
-            [[ids[key] for key in segment] for segment in references],
-            [ids[key] for key in keys],
-            [(list(map(ord, set(key))), key in PUNCTUATION) for key in ids],
+            segments,
+            numbers,
+            "".join(types).encode(CODE_POINTS, "surrogatepass"),
+            list(map(len, types)),
+            bytes(key in PUNCTUATION for key in types),
             self.only_equal,
         )
-        return Alignment(_decode(places), _decode(pairs), references, None)
+        return Alignment(decode(places), decode(pairs), references, numbers, segments, None)
 
 
-def _number_keys(key_lists: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Return a mapping from each distinct key to a number."""
-    return {key: index for index, key in enumerate(dict.fromkeys(chain(*key_lists)))}
+def _make_numbers() -> defaultdict[str, int]:
+    """Return a mapping that assigns the next number to each new key."""
+    return defaultdict(count().__next__)
 
 
 def _align_by_words(keys: Sequence[str], references: list[list[str]]) -> Alignment:
@@ -157,11 +181,14 @@ def _align_by_words(keys: Sequence[str], references: list[list[str]]) -> Alignme
         for number, segment in enumerate(references)
         for index, key in enumerate(segment)
     ]
+    number = _make_numbers().__getitem__
     pairs, counts_before, errors = align_words([key for key, _, _ in reference], keys)
     return Alignment(
-        [reference[count - 1][1] if count else 0 for count in counts_before],
-        [UNPAIRED if pair is None else reference[pair][2] for pair in pairs],
+        array("I", (reference[count - 1][1] if count else 0 for count in counts_before)),
+        array("I", (UNPAIRED if pair is None else reference[pair][2] for pair in pairs)),
         references,
+        list(map(number, keys)),
+        [list(map(number, segment)) for segment in references],
         errors,
     )
 
@@ -169,7 +196,7 @@ def _align_by_words(keys: Sequence[str], references: list[list[str]]) -> Alignme
 def _align_by_times(keys: Sequence[str], references: list[list[str]], timing: Timing) -> Alignment:
     """Assign each word to the last segment that starts before it, unless that segment has ended."""
     starts = [start for start, _ in timing.segments]
-    places = []
+    places = array("I")
     for time in timing.units:
         place = bisect_left(starts, time) - 1
         is_inside = place >= 0 and time < timing.segments[place][1]
@@ -178,15 +205,19 @@ def _align_by_times(keys: Sequence[str], references: list[list[str]], timing: Ti
     for index, place in enumerate(places):
         if place != UNPAIRED:
             members[place].append(index)
-    pairs = [UNPAIRED] * len(keys)
+    pairs = array("I", [UNPAIRED]) * len(keys)
     for indices, reference in zip(members, references, strict=True):
         segment_pairs, _, _ = align_words(reference, [keys[index] for index in indices])
         for index, pair in zip(indices, segment_pairs, strict=True):
             pairs[index] = UNPAIRED if pair is None else pair
-    return Alignment(places, pairs, references, None)
+    number = _make_numbers().__getitem__
+    numbers = list(map(number, keys))
+    reference_numbers = [list(map(number, segment)) for segment in references]
+    return Alignment(places, pairs, references, numbers, reference_numbers, None)
 
 
-def _decode(data: bytes) -> array[int]:
+def decode(data: bytes) -> array[int]:
+    """Return 32-bit integers from the kernel."""
     values = array("I")
     values.frombytes(data)
     return values

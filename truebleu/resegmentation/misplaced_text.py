@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 # A loop is a run of this many units that occurs this many times, without overlaps.
@@ -43,7 +45,11 @@ def _find_repeated_runs(keys: Sequence[str]) -> dict[tuple[str, ...], list[int]]
     """Return the starts of each run that occurs often enough within short distances."""
     starts_by_run: dict[tuple[str, ...], list[int]] = {}
     repeated = {}
-    for start in range(len(keys) - LOOP_LENGTH + 1):
+    # Every unit of a loop occurs as often as the loop.
+    frequent = {key for key, count in Counter(keys).items() if count >= LOOP_COUNT}
+    is_frequent = bytes(map(frequent.__contains__, keys))
+    for match in re.finditer(b"(?=\1{%d})" % LOOP_LENGTH, is_frequent):
+        start = match.start()
         run = tuple(keys[start : start + LOOP_LENGTH])
         starts = starts_by_run.setdefault(run, [])
         distance = start - starts[-1] if starts else LOOP_LENGTH
@@ -59,7 +65,7 @@ def _find_repeated_runs(keys: Sequence[str]) -> dict[tuple[str, ...], list[int]]
 
 def find_moved_segments(
     keys: Sequence[str],
-    is_equal: Sequence[bool],
+    is_equal: Callable[[int], bool],
     segments: Sequence[int],
     references: Sequence[Sequence[str]],
     unpaired: Sequence[int],
@@ -68,26 +74,29 @@ def find_moved_segments(
 
     Args:
         keys: the units of the text.
-        is_equal: for each unit, whether it is paired with an equal unit of the reference.
+        is_equal: returns whether the unit at an index is paired with an equal unit of the
+            reference.
         segments: the segment of each unit.
         references: the units of the reference of each segment.
         unpaired: the segments to examine, which do not match their own place.
     """
     if not unpaired:
         return []
-    positions: dict[tuple[str, str], list[int]] = {}
+    pairs_by_segment = {number: set(pairwise(references[number])) for number in unpaired}
+    positions: dict[tuple[str, str], list[int]] = {
+        pair: [] for pairs in pairs_by_segment.values() for pair in pairs
+    }
     for index, pair in enumerate(pairwise(keys)):
         # Text that matches its own place has not moved.
-        if not (is_equal[index] and is_equal[index + 1]):
-            positions.setdefault(pair, []).append(index)
+        if pair in positions and not (is_equal(index) and is_equal(index + 1)):
+            positions[pair].append(index)
     moved = []
-    for number in unpaired:
-        reference_pairs = set(pairwise(references[number]))
+    for number, reference_pairs in pairs_by_segment.items():
         found = [
             (index, pair)
             for pair in reference_pairs
-            if len(positions.get(pair, ())) <= MAX_POSITIONS
-            for index in positions.get(pair, ())
+            if len(positions[pair]) <= MAX_POSITIONS
+            for index in positions[pair]
         ]
         elsewhere = sorted(one for one in found if segments[one[0]] != number)
         own = {pair for index, pair in found if segments[index] == number}

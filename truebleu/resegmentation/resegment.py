@@ -8,12 +8,14 @@ signature field that marks scores of re-segmented text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
+from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.resegmentation.logs import (
     Log,
@@ -28,6 +30,7 @@ from truebleu.resegmentation.methods import (
     Alignment,
     Method,
     Timing,
+    decode,
     format_method_label,
     get_method,
 )
@@ -580,18 +583,17 @@ class _Divided:
 
 def align_document(
     method: Method, text: str, references: list[tuple[str, ...]], timing: Timing | None
-) -> tuple[Units, Alignment, list[int]]:
+) -> tuple[Units, Alignment, array[int]]:
     """Return the units of the text of one document, their alignment, and their segments."""
     stream = method.split(text)
     alignment = method.align(stream, references, timing)
-    places = list(alignment.segments)
-    if method.is_own:
-        places = _keep_words_whole(places, stream, alignment)
-    elif method.program == "OmniSTEval":
-        # A word goes where its first token goes.
-        for index, is_first in enumerate(stream.begins):
-            if not is_first:
-                places[index] = places[index - 1]
+    places = alignment.segments
+    if method.is_own or (method.program == "OmniSTEval" and stream.begins):
+        # A word goes where its first unit goes. Own methods lose no text, and leave segments
+        # without reference empty.
+        filled = (number for number, units in enumerate(alignment.references) if units)
+        first = next(filled, 0) if method.is_own else None
+        places = decode(_kernel.join_units(places.tobytes(), bytes(stream.begins), first))
     return stream, alignment, places
 
 
@@ -604,35 +606,34 @@ def _divide(
 ) -> _Divided:
     """Divide the text of one document into segments."""
     stream, alignment, places = align_document(method, text, references, timing)
-    # For each segment: the places of its units, and its equal, substituted and added units.
-    members: list[list[tuple[int, int]]] = [[] for _ in references]
-    counts = [[0, 0, 0] for _ in references]
-    is_missing = [[True] * len(units) for units in alignment.references]
-    is_added, is_equal = [], []
-    units = zip(places, alignment.segments, alignment.pairs, stream.keys, stream.spans, strict=True)
-    for place, aligned, pair, key, span in units:
-        # A unit that went with its word into another segment has no counterpart there.
-        is_added.append(pair == UNPAIRED or place != aligned)
-        is_equal.append(not is_added[-1] and alignment.references[place][pair] == key)
-        if place == UNPAIRED:
-            continue
-        if members[place][-1:] != [span]:
-            members[place].append(span)
-        if is_added[-1]:
-            counts[place][2] += 1
-        else:
-            counts[place][not is_equal[-1]] += 1
-            is_missing[place][pair] = False
-    segments, facts = [], []
+    encoded_members, counts, missing, added = _kernel.count_agreement(
+        alignment.reference_numbers,
+        alignment.numbers,
+        places.tobytes(),
+        alignment.segments.tobytes(),
+        alignment.pairs.tobytes(),
+        MIN_RUN,
+    )
+    members = decode(encoded_members)
     loops = find_loops(stream.keys, places, alignment.references)
-    end = 0
-    for number, (equal, substituted, added) in enumerate(counts):
-        spans = members[number]
-        start, end = (spans[0][0], spans[-1][1]) if spans else (end, end)
-        segments.append(_join(method, stream, spans, start, end))
-        numbers = (start, end, equal, substituted, added, sum(is_missing[number]))
+    segments, facts = [], []
+    first = end = 0
+    for number, (equal, substituted, extra, absent) in enumerate(counts):
+        last = first + equal + substituted + extra
+        start = end
+        if first < last:
+            start, end = stream.spans[members[first]][0], stream.spans[members[last - 1]][1]
+        segments.append(_join(method, stream, members[first:last], start, end))
+        numbers = (start, end, equal, substituted, extra, absent)
         facts.append(SegmentFacts(name, *numbers, number in loops))
+        first = last
     unpaired = [number for number, one in enumerate(facts) if one.is_unpaired]
+
+    def is_equal(index: int) -> bool:
+        place, pair = places[index], alignment.pairs[index]
+        is_paired = pair != UNPAIRED and place == alignment.segments[index]
+        return is_paired and alignment.references[place][pair] == stream.keys[index]
+
     for number in find_moved_segments(
         stream.keys, is_equal, places, alignment.references, unpaired
     ):
@@ -641,32 +642,19 @@ def _divide(
         segments,
         facts,
         len(stream),
-        _count_long_runs(flag for flags in is_missing for flag in flags),
-        _count_long_runs(is_added),
-        places.count(UNPAIRED),
+        missing,
+        added,
+        len(stream) - len(members),
         alignment.errors,
     )
 
 
-def _keep_words_whole(places: list[int], stream: Units, alignment: Alignment) -> list[int]:
-    """Return the segment of each unit, such that no word is split and empty segments stay empty."""
-    filled = [number for number, units in enumerate(alignment.references) if units]
-    if not filled:
-        return [0] * len(places)
-    result: list[int] = []
-    for place, begins in zip(places, stream.begins, strict=True):
-        if not begins and result:
-            result.append(result[-1])
-        else:
-            # Only units before the first reference unit may be without one, or in an empty segment.
-            result.append(filled[0] if place == UNPAIRED else max(place, filled[0]))
-    return result
-
-
-def _join(method: Method, stream: Units, spans: list[tuple[int, int]], start: int, end: int) -> str:
+def _join(method: Method, stream: Units, members: array[int], start: int, end: int) -> str:
     """Return the text of a segment in the output format of the method."""
     if method.joiner is None:
         return stream.text[start:end]
+    # Tokens of one word have the position of the word.
+    spans = list(dict.fromkeys(map(stream.spans.__getitem__, members)))
     if method.reads_breaks:
         return write_breaks(_join_subtitle_words(stream.text, spans), method.breaks)
     joined = method.joiner.join([stream.text[first:last] for first, last in spans])
@@ -684,9 +672,3 @@ def _join_subtitle_words(text: str, spans: list[tuple[int, int]]) -> str:
             joined += " "
         joined += text[first:last]
     return joined
-
-
-def _count_long_runs(flags: Iterable[bool]) -> int:
-    """Return the number of true values in runs of at least MIN_RUN."""
-    lengths = [sum(1 for _ in run) for flag, run in groupby(flags) if flag]
-    return sum(length for length in lengths if length >= MIN_RUN)

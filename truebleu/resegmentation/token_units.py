@@ -11,6 +11,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.resegmentation.units import (
     EXTENSION,
+    MAX_CACHED_WORDS,
     SPACE_MARK,
     SUBTITLE_WORD,
     UNSPACED,
@@ -23,8 +24,6 @@ from truebleu.text.argument_checks import format_value
 from truebleu.text.tokenizers import make_tokenizer, resolve_tokenizer
 
 _REMEDY = "Use another re-segmentation method, such as as-wer"
-# Words with their tokens that are kept, because most words of a text occur again.
-MAX_CACHED_WORDS = 1 << 16
 
 
 def split_tokens(name: str, text: str) -> Units:

@@ -9,6 +9,7 @@ import string
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 
 from truebleu import _kernel
@@ -18,6 +19,8 @@ from truebleu.text.text_marks import UNSPACED_LETTERS
 # Characters that extend the previous character although they are not in a category of marks.
 EXTENDING = {"\u0e33", "\u0eb3", "\uff9e", "\uff9f", *map(chr, range(0x1F3FB, 0x1F400))}
 WHITE_SPACE, WORD, UNSPACED, EXTENSION, SYMBOL = " wum."
+# Words that are kept with their keys or tokens, because most words of a text occur again.
+MAX_CACHED_WORDS = 1 << 16
 # Stands for a space in pieces of SentencePiece.
 SPACE_MARK = "\u2581"
 UNSPACED_LETTER = re.compile(f"[{UNSPACED_LETTERS}]")
@@ -76,6 +79,7 @@ class Units:
         return len(self.keys)
 
 
+@lru_cache(MAX_CACHED_WORDS)
 def fold(text: str) -> str:
     """Return a text normalized for comparison: in NFKC and case-folded.
 
@@ -98,46 +102,58 @@ def split_text_units(text: str) -> Units:
     [True, False, False, False, True, True, True]
     """
     classes = classify_characters(text)
-    spans, begins = [], []
-    end, was_unspaced = -1, True
-    for match in UNIT.finditer(classes):
-        start = match.start()
-        is_unspaced = classes[start] == UNSPACED
-        begins.append(start != end or is_unspaced or was_unspaced)
-        end, was_unspaced = match.end(), is_unspaced
-        spans.append((start, end))
-    return Units(_make_keys(text, spans, fold), spans, begins, text)
+    spans = [match.span() for match in UNIT.finditer(classes)]
+    ends = [-1, *(end for _, end in spans)]
+    begins = [start != end for (start, _), end in zip(spans, ends, strict=False)]
+    if UNSPACED in classes:
+        was_unspaced = False
+        for index, (start, _) in enumerate(spans):
+            is_unspaced = classes[start] == UNSPACED
+            begins[index] |= is_unspaced or was_unspaced
+            was_unspaced = is_unspaced
+    return Units([fold(text[start:end]) for start, end in spans], spans, begins, text)
 
 
-def _make_keys(
-    text: str, spans: list[tuple[int, int]], make_key: Callable[[str], str]
-) -> list[str]:
-    """Return the keys of units, converting each distinct unit once."""
-    units = [text[start:end] for start, end in spans]
-    keys = {unit: make_key(unit) for unit in set(units)}
-    return [keys[unit] for unit in units]
+@dataclass(frozen=True, slots=True)
+class PatternSplitter:
+    """Division of a text into the matches of a pattern, each of which may begin a segment.
 
+    pattern: has one group, the unit.
+    make_key: returns what is compared of a unit.
+    prepare: converts the text before its units become keys, without changing their positions.
+    """
 
-def _split_by(pattern: str, make_key: Callable[[str], str]) -> Callable[[str], Units]:
-    """Return a function that splits a text into matches of a pattern; each may begin a segment."""
-    expression = re.compile(pattern)
+    pattern: re.Pattern[str]
+    make_key: Callable[[str], str] | None = None
+    prepare: Callable[[str], str] | None = None
 
-    def split(text: str) -> Units:
-        spans = [match.span() for match in expression.finditer(text)]
-        return Units(_make_keys(text, spans, make_key), spans, [], text)
+    def __call__(self, text: str) -> Units:
+        """Return the units of a text."""
+        # Gaps and units in turn.
+        parts = self.pattern.split(self.prepare(text) if self.prepare else text)
+        ends = list(accumulate(map(len, parts)))
+        keys = parts[1::2]
+        if self.make_key:
+            keys = list(map(self.make_key, keys))
+        return Units(keys, list(zip(ends[::2], ends[1::2], strict=False)), [], text)
 
-    return split
+    def list_keys(self, text: str) -> list[str]:
+        """Return the keys of the units of a text, in less time than with their positions."""
+        keys: list[str] = self.pattern.findall(self.prepare(text) if self.prepare else text)
+        return list(map(self.make_key, keys)) if self.make_key else keys
 
 
 def _lower_ascii(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
+@lru_cache(MAX_CACHED_WORDS)
 def lower_nfkc(text: str) -> str:
     """Return a text normalized for comparison as in OmniSTEval: in NFKC and lower case."""
     return unicodedata.normalize("NFKC", text).lower()
 
 
+@lru_cache(MAX_CACHED_WORDS)
 def _normalize_like_suber(unit: str) -> str:
     """Return the first word, lower-cased and without ASCII punctuation if that leaves anything."""
     word = unit.split(maxsplit=1)[0].lower()
@@ -170,13 +186,15 @@ def _begins_word(piece: str) -> bool:
 
 
 # mweralign separates words at ASCII white space alone, and lowers only A to Z.
-split_ascii_words = _split_by(r"[^ \t\n\r\v\f]+", _lower_ascii)
+split_ascii_words = PatternSplitter(re.compile(r"([^ \t\n\r\v\f]+)"), prepare=_lower_ascii)
 # A run of Latin-1 characters is one unit.
-split_latin_runs = _split_by(r"[\0-\xff]+|[^\0-\xff]", _lower_ascii)
+split_latin_runs = PatternSplitter(re.compile(r"([\0-\xff]+|[^\0-\xff])"), prepare=_lower_ascii)
 # As SubER does: breaks of lines and blocks belong to the word before them.
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 SUBTITLE_WORD = re.compile(r"(?!<eo[lb]>(?!\S))\S+(?:\s+<eo[lb]>(?!\S))*")
-split_subtitle_words = _split_by(SUBTITLE_WORD.pattern, _normalize_like_suber)
+split_subtitle_words = PatternSplitter(
+    re.compile(f"({SUBTITLE_WORD.pattern})"), _normalize_like_suber
+)
 # As `str.split` does.
-split_white_space = _split_by(r"\S+", lower_nfkc)
-split_characters = _split_by(r"(?s:.)", lower_nfkc)
+split_white_space = PatternSplitter(re.compile(r"(\S+)"), lower_nfkc)
+split_characters = PatternSplitter(re.compile(r"((?s:.))"), lower_nfkc)

@@ -2,7 +2,9 @@
 
 use super::run::{LongSequence, interruptible};
 use crate::resegment::similar::UnitType;
-use crate::resegment::{Alignment, LeadingBorders, bit_parallel, general, similar};
+use crate::resegment::{
+    Alignment, LeadingBorders, UNPAIRED, agreement, bit_parallel, general, similar,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -12,11 +14,16 @@ use pyo3::types::PyBytes;
 type Places<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
 
 fn to_python(py: Python<'_>, alignment: Alignment) -> Places<'_> {
-    let encode = |values: Vec<u32>| {
-        PyBytes::new(py, &values.iter().flat_map(|value| value.to_ne_bytes()).collect::<Vec<_>>())
-    };
     let Alignment { segments, pairs, alternatives, errors } = alignment;
-    (encode(segments), encode(pairs), encode(alternatives), errors)
+    (encode(py, &segments), encode(py, &pairs), encode(py, &alternatives), errors)
+}
+
+fn encode<'py>(py: Python<'py>, values: &[u32]) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &values.iter().flat_map(|value| value.to_ne_bytes()).collect::<Vec<_>>())
+}
+
+fn decode(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|&value| u32::from_ne_bytes(value)).collect()
 }
 
 /// Align a hypothesis with segments, each of one or more alternatives, by the edit distance.
@@ -48,28 +55,93 @@ pub fn align_by_edits<'py>(
     Ok(to_python(py, alignment))
 }
 
-/// Align a hypothesis with segments by the similarities of unit types. Units are indices of
-/// `types`, which are the characters of each type and whether it is punctuation.
+/// Align a hypothesis with segments by the similarities of unit types. Units are indices of types,
+/// given as the code points of all types, and the number of code points and whether it is a
+/// punctuation mark of each.
 #[pyfunction]
 pub fn align_by_similarity<'py>(
     py: Python<'py>,
     segments: LongSequence<Vec<u32>>,
     hypothesis: LongSequence<u32>,
-    types: LongSequence<(Vec<u32>, bool)>,
+    characters: &[u8],
+    lengths: LongSequence<usize>,
+    is_punctuation: &[u8],
     only_equal: bool,
 ) -> PyResult<Places<'py>> {
-    let (segments, hypothesis, types) = (segments.0, hypothesis.0, types.0);
+    let (segments, hypothesis, lengths) = (segments.0, hypothesis.0, lengths.0);
+    let characters = decode(characters);
     let mut units = segments.iter().flatten().chain(&hypothesis);
-    if units.any(|&unit| unit as usize >= types.len()) {
-        return Err(PyValueError::new_err("expected units to be indices into the types"));
+    if units.any(|&unit| unit as usize >= lengths.len())
+        || lengths.iter().sum::<usize>() != characters.len()
+        || lengths.len() != is_punctuation.len()
+    {
+        return Err(PyValueError::new_err("expected units that are indices of the types"));
     }
-    let types: Vec<UnitType> = types
-        .into_iter()
-        .map(|(characters, is_punctuation)| UnitType { characters, is_punctuation })
-        .collect();
+    let mut rest = &characters[..];
+    let types = lengths.iter().zip(is_punctuation).map(|(&length, &flag)| {
+        let (characters, others) = rest.split_at(length);
+        rest = others;
+        let mut characters = characters.to_vec();
+        characters.sort_unstable();
+        characters.dedup();
+        UnitType { characters, is_punctuation: flag != 0 }
+    });
     let alignment = interruptible(py, || {
         let segments: Vec<&[u32]> = segments.iter().map(Vec::as_slice).collect();
-        similar::align_by_similarity(&segments, &hypothesis, &types, only_equal)
+        similar::align_by_similarity(&segments, &hypothesis, &types.collect::<Vec<_>>(), only_equal)
     })?;
     Ok(to_python(py, alignment))
+}
+
+/// Return the segments of units, such that a unit that may not begin a segment is in the segment of
+/// the unit before it. With `first`, no unit is lost or comes before this segment.
+#[pyfunction]
+pub fn join_units<'py>(
+    py: Python<'py>,
+    segments: &[u8],
+    begins: &[u8],
+    first: Option<u32>,
+) -> Bound<'py, PyBytes> {
+    encode(py, &agreement::join_units(&decode(segments), begins, first))
+}
+
+/// The indices of the units of each segment in turn, as bytes; for each segment, its units that
+/// equal their counterpart, differ from it, and have none, and the units of the reference without
+/// counterpart; and the numbers of missing and added units in runs of at least `min_run`.
+type AgreementCounts<'py> = (Bound<'py, PyBytes>, Vec<(u32, u32, u32, u32)>, usize, usize);
+
+/// Count what each segment has in common with its reference. `places` are the segments of the units
+/// after their alignment, whose segments and pairs follow.
+#[pyfunction]
+pub fn count_agreement<'py>(
+    py: Python<'py>,
+    references: LongSequence<Vec<u32>>,
+    hypothesis: LongSequence<u32>,
+    places: &[u8],
+    segments: &[u8],
+    pairs: &[u8],
+    min_run: usize,
+) -> PyResult<AgreementCounts<'py>> {
+    let (references, hypothesis) = (references.0, hypothesis.0);
+    let (places, segments, pairs) = (decode(places), decode(segments), decode(pairs));
+    let is_valid = |(&segment, &pair): (&u32, &u32)| match references.get(segment as usize) {
+        Some(units) => pair == UNPAIRED || (pair as usize) < units.len(),
+        None => segment == UNPAIRED,
+    };
+    let sizes = [places.len(), segments.len(), pairs.len()];
+    if sizes != [hypothesis.len(); 3]
+        || !segments.iter().zip(&pairs).all(is_valid)
+        || !places.iter().all(|place| is_valid((place, &UNPAIRED)))
+    {
+        return Err(PyValueError::new_err("expected units of the segments"));
+    }
+    let result = interruptible(py, || {
+        let aligned = (&segments[..], &pairs[..]);
+        agreement::count_agreement(&references, &hypothesis, &places, aligned, min_run)
+    })?;
+    let to_tuple = |counts: agreement::Counts| {
+        (counts.equal, counts.substituted, counts.added, counts.missing)
+    };
+    let counts = result.counts.into_iter().map(to_tuple).collect();
+    Ok((encode(py, &result.members), counts, result.missing, result.added))
 }

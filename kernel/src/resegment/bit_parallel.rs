@@ -6,21 +6,43 @@
 //! of the hypothesis can be skipped; the way back reads these two bits. Only every n-th column is
 //! stored, and the columns between two of them are computed again on the way back, so memory grows
 //! with the square root of the hypothesis.
+//!
+//! A word of a column needs the word above and the word to the left. So eight columns are computed
+//! at the same time: each is one word behind the column to its left.
 
 use super::{Alignment, LeadingBorders, UNPAIRED};
 use crate::interrupt::Work;
+use crate::simd::{Instructions, Job, Vector};
 use rustc_hash::FxHashMap;
 
+/// Number of columns that are computed at the same time.
+const LANES: usize = 8;
+/// Number of zeros before and after the words of a column, for the columns that are behind.
+const PADDING: usize = LANES - 1;
+
+/// One word of several columns.
+type Lanes = [u64; LANES];
+
 /// The vertical differences of one column that are +1 and −1, one bit per unit of the reference.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 struct Column {
     increases: Vec<u64>,
     decreases: Vec<u64>,
 }
 
+impl Column {
+    /// Return the distance in a row of the first column.
+    fn distance(&self, row: usize) -> u64 {
+        let differences = |bits: &[u64]| {
+            (0..row).filter(|row| bits[PADDING + row / 64] >> (row % 64) & 1 == 1).count() as u64
+        };
+        1 + differences(&self.increases) - differences(&self.decreases)
+    }
+}
+
 /// The units of the reference and the places of each.
 struct Reference {
-    length: usize,
+    units: Vec<u32>,
     /// For each segment, the number of units up to its end.
     ends: Vec<usize>,
     places: FxHashMap<u32, Vec<u32>>,
@@ -30,50 +52,46 @@ struct Reference {
 
 impl Reference {
     fn new(segments: &[&[u32]]) -> Self {
+        let units = segments.concat();
         let mut places: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        let (mut length, mut ends) = (0_usize, Vec::with_capacity(segments.len()));
-        for units in segments {
-            for &unit in *units {
-                places.entry(unit).or_default().push(length as u32);
-                length += 1;
-            }
-            ends.push(length);
+        for (place, &unit) in units.iter().enumerate() {
+            places.entry(unit).or_default().push(place as u32);
         }
-        let words = length.div_ceil(64);
-        let frequent = places.iter().filter(|(_, places)| places.len() > words / 8);
+        let ends = segments.iter().scan(0, |end, units| {
+            *end += units.len();
+            Some(*end)
+        });
+        let words = units.len().div_ceil(64);
+        let frequent = places.iter().filter(|(_, places)| places.len() > words / 32);
         let to_bits = |places: &[u32]| {
-            let mut bits = vec![0; words];
+            let mut bits = vec![0; words + 2 * PADDING];
             set_bits(&mut bits, places);
             bits
         };
         let bits = frequent.map(|(&unit, places)| (unit, to_bits(places))).collect();
-        Self { length, ends, places, bits }
+        Self { ends: ends.collect(), units, places, bits }
     }
 
     fn words(&self) -> usize {
-        self.length.div_ceil(64)
+        self.units.len().div_ceil(64)
     }
 
-    /// Return the first column after the empty one, its horizontal increases, and the distance in
-    /// its last row. The empty column may count borders, so it is computed cell by cell.
-    fn first_column(&self, unit: u32, borders: LeadingBorders) -> (Column, Vec<u64>, u64) {
-        let mut column =
-            Column { increases: vec![0; self.words()], decreases: vec![0; self.words()] };
-        let mut skips = vec![0; self.words()];
-        let mut equal = vec![false; self.length];
-        for &place in self.places.get(&unit).into_iter().flatten() {
-            equal[place as usize] = true;
-        }
+    /// Return the first column after the empty one, and its horizontal increases. The empty column
+    /// may count borders, so it is computed cell by cell.
+    fn first_column(&self, unit: u32, borders: LeadingBorders) -> (Column, Vec<u64>) {
+        let zeros = vec![0; self.words() + 2 * PADDING];
+        let mut column = Column { increases: zeros.clone(), decreases: zeros.clone() };
+        let mut skips = zeros;
         let (mut above, mut crossed) = (1_u64, 0_u64);
         let mut ends = self.ends.iter().peekable();
-        for (row, &equal) in equal.iter().enumerate() {
+        for (row, &other) in self.units.iter().enumerate() {
             while ends.next_if(|&&end| end <= row).is_some() {
                 crossed += u64::from(borders == LeadingBorders::Counted);
             }
             let left = row as u64 + 1 + crossed;
-            let paired = row as u64 + crossed + u64::from(!equal);
+            let paired = row as u64 + crossed + u64::from(unit != other);
             let distance = paired.min(above + 1).min(left + 1);
-            let (word, bit) = (row / 64, 1 << (row % 64));
+            let (word, bit) = (PADDING + row / 64, 1 << (row % 64));
             if distance == above + 1 {
                 column.increases[word] |= bit;
             } else if distance + 1 == above {
@@ -84,77 +102,125 @@ impl Reference {
             }
             above = distance;
         }
-        (column, skips, above)
-    }
-
-    /// Compute the next column in place. Return the change of the distance in the last row; write
-    /// the horizontal increases to `skips` if it is not empty. `scratch` contains zeros.
-    fn advance(
-        &self,
-        column: &mut Column,
-        unit: u32,
-        scratch: &mut [u64],
-        skips: &mut [u64],
-    ) -> i64 {
-        if let Some(bits) = self.bits.get(&unit) {
-            return self.advance_with(column, bits, skips);
-        }
-        let places = self.places.get(&unit).map_or(&[][..], Vec::as_slice);
-        set_bits(scratch, places);
-        let change = self.advance_with(column, scratch, skips);
-        for &place in places {
-            scratch[place as usize / 64] = 0;
-        }
-        change
-    }
-
-    /// Compute the next column from the places of its unit.
-    fn advance_with(&self, column: &mut Column, equal: &[u64], skips: &mut [u64]) -> i64 {
-        let (mut carry, mut last) = (Carry { increase: 1, decrease: 0 }, (0, 0));
-        let cells = column.increases.iter_mut().zip(&mut column.decreases).zip(equal);
-        if skips.is_empty() {
-            for ((up, down), &equal) in cells {
-                last = carry.advance(up, down, equal);
-            }
-        } else {
-            for (((up, down), &equal), skips) in cells.zip(skips) {
-                last = carry.advance(up, down, equal);
-                *skips = last.0;
-            }
-        }
-        let bit = (self.length - 1) % 64;
-        (last.0 >> bit & 1) as i64 - (last.1 >> bit & 1) as i64
-    }
-}
-
-/// The horizontal difference that enters a word from above: in the row of no units, it is +1.
-struct Carry {
-    increase: u64,
-    decrease: u64,
-}
-
-impl Carry {
-    /// Compute a word of the next column in place. Return its horizontal increases and decreases.
-    #[inline(always)]
-    fn advance(&mut self, up: &mut u64, down: &mut u64, equal: u64) -> (u64, u64) {
-        let matches = equal | self.decrease;
-        let vertical = equal | *down;
-        let horizontal = ((matches & *up).wrapping_add(*up) ^ *up) | matches;
-        let increases = *down | !(horizontal | *up);
-        let decreases = *up & horizontal;
-        let entering_increases = increases << 1 | self.increase;
-        let entering_decreases = decreases << 1 | self.decrease;
-        (self.increase, self.decrease) = (increases >> 63, decreases >> 63);
-        *up = entering_decreases | !(vertical | entering_increases);
-        *down = entering_increases & vertical;
-        (increases, decreases)
+        (column, skips)
     }
 }
 
 fn set_bits(bits: &mut [u64], places: &[u32]) {
     for &place in places {
-        bits[place as usize / 64] |= 1 << (place % 64);
+        bits[PADDING + place as usize / 64] |= 1 << (place % 64);
     }
+}
+
+/// One word of eight columns: whether a unit of the reference can be skipped (the vertical
+/// increases), and a unit of the hypothesis (the horizontal increases).
+#[derive(Clone, Copy, Default)]
+struct Steps {
+    references: Lanes,
+    hypotheses: Lanes,
+}
+
+/// Columns that are computed one after the other.
+struct Columns<'a> {
+    reference: &'a Reference,
+    /// For each of eight columns, the places of a unit that has few of them.
+    scratch: [Vec<u64>; LANES],
+    work: Work,
+}
+
+impl Columns<'_> {
+    /// Return the column before each block of `interval` units, of which the first is given.
+    fn store(&mut self, first: &Column, units: &[u32], interval: usize) -> Vec<Column> {
+        let mut lines = vec![Steps::default(); self.reference.words() + PADDING];
+        let mut column = first.clone();
+        let mut stored = vec![column.clone()];
+        for block in units[..units.len().saturating_sub(1) / interval * interval].chunks(interval) {
+            for units in block.chunks(LANES) {
+                self.advance(&mut column, units, &mut lines);
+            }
+            stored.push(column.clone());
+        }
+        stored
+    }
+
+    /// Replace a column by the column after up to eight units; after fewer, it is undefined. Write
+    /// the best steps to lines: word `i` of column `k` is in line `i + k`.
+    fn advance(&mut self, column: &mut Column, units: &[u32], lines: &mut [Steps]) {
+        let places: [&[u32]; LANES] = std::array::from_fn(|lane| {
+            let places = units.get(lane).and_then(|unit| self.reference.places.get(unit));
+            places.map_or(&[][..], Vec::as_slice)
+        });
+        let bits: [_; LANES] = std::array::from_fn(|lane| {
+            units.get(lane).and_then(|unit| self.reference.bits.get(unit))
+        });
+        for lane in 0..LANES {
+            if bits[lane].is_none() {
+                set_bits(&mut self.scratch[lane], places[lane]);
+            }
+        }
+        let equal = std::array::from_fn(|lane| {
+            &bits[lane].unwrap_or(&self.scratch[lane])[PADDING - lane..][..lines.len()]
+        });
+        let count = lines.len();
+        Instructions::best().run(Advance { column, equal, lines });
+        for lane in 0..LANES {
+            if bits[lane].is_none() {
+                for &place in places[lane] {
+                    self.scratch[lane][PADDING + place as usize / 64] = 0;
+                }
+            }
+        }
+        self.work.add(2 * count);
+    }
+}
+
+/// The computation of eight columns.
+struct Advance<'a> {
+    column: &'a mut Column,
+    /// The places of the unit of each column, from the first line on.
+    equal: [&'a [u64]; LANES],
+    lines: &'a mut [Steps],
+}
+
+impl Job for Advance<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Self { column, equal, lines } = self;
+        let (mut up, mut down) = ([0; LANES], [0; LANES]);
+        // The horizontal differences that enter a word from above: in the row of no units, +1.
+        let (mut increase, mut decrease) = ([1; LANES], [0; LANES]);
+        let increases = &mut column.increases[..lines.len() + PADDING];
+        let decreases = &mut column.decreases[..lines.len() + PADDING];
+        assert!(equal.iter().all(|words| words.len() == lines.len()));
+        for (line, steps) in lines.iter_mut().enumerate() {
+            up = shift_lanes(up, increases[line + PADDING]);
+            down = shift_lanes(down, decreases[line + PADDING]);
+            let equal: Lanes = std::array::from_fn(|lane| equal[lane][line]);
+            let mut skips = [0; LANES];
+            for lane in 0..LANES {
+                let matches = equal[lane] | decrease[lane];
+                let vertical = equal[lane] | down[lane];
+                let horizontal = ((matches & up[lane]).wrapping_add(up[lane]) ^ up[lane]) | matches;
+                skips[lane] = down[lane] | !(horizontal | up[lane]);
+                let decreases = up[lane] & horizontal;
+                let entering_increases = skips[lane] << 1 | increase[lane];
+                let entering_decreases = decreases << 1 | decrease[lane];
+                (increase[lane], decrease[lane]) = (skips[lane] >> 63, decreases >> 63);
+                up[lane] = entering_decreases | !(vertical | entering_increases);
+                down[lane] = entering_increases & vertical;
+            }
+            (increases[line], decreases[line]) = (up[PADDING], down[PADDING]);
+            *steps = Steps { references: up, hypotheses: skips };
+        }
+    }
+}
+
+/// Return lanes moved up by one, with a new lowest lane.
+#[inline(always)]
+fn shift_lanes(lanes: Lanes, lowest: u64) -> Lanes {
+    std::array::from_fn(|lane| if lane == 0 { lowest } else { lanes[lane - 1] })
 }
 
 /// Align a hypothesis with the units of each segment.
@@ -168,53 +234,51 @@ pub fn align_bit_parallel(
         segments: vec![0; hypothesis.len()],
         pairs: vec![UNPAIRED; hypothesis.len()],
         alternatives: vec![0; segments.len()],
-        errors: (reference.length + hypothesis.len()) as u64,
+        errors: (reference.units.len() + hypothesis.len()) as u64,
     };
-    if reference.length == 0 || hypothesis.is_empty() {
+    let Some((&first_unit, rest)) = hypothesis.split_first() else { return alignment };
+    if reference.units.is_empty() {
         return alignment;
     }
     let words = reference.words();
-    let interval = (hypothesis.len() as f64).sqrt().ceil() as usize;
-    let mut work = Work::default();
-    let mut equal = vec![0; words];
-    let (first, first_skips, mut distance) = reference.first_column(hypothesis[0], borders);
-    // The column before each block of columns; the first block begins with the first column.
-    let mut stored = vec![first.clone()];
-    let mut column = first;
-    for (index, &unit) in hypothesis.iter().enumerate().skip(1) {
-        if index % interval == 0 {
-            stored.push(column.clone());
-        }
-        let change = reference.advance(&mut column, unit, &mut equal, &mut []);
-        distance = distance.wrapping_add_signed(change);
-        work.add(words);
-    }
-    alignment.errors = distance;
+    let (first, first_skips) = reference.first_column(first_unit, borders);
+    let interval = ((rest.len() as f64).sqrt() as usize + 1).next_multiple_of(LANES);
+    let scratch = std::array::from_fn(|_| vec![0; words + 2 * PADDING]);
+    let mut lines = Vec::new();
+    let mut columns = Columns { reference: &reference, scratch, work: Work::default() };
+    let mut stored = columns.store(&first, rest, interval);
 
     // The way back: `row` units of the reference and `index` units of the hypothesis are left.
-    let (mut row, mut index) = (reference.length, hypothesis.len());
-    let mut segment = segments.len() - 1;
-    for (block, mut column) in stored.into_iter().enumerate().rev() {
-        let start = block * interval;
-        let mut increases = Vec::with_capacity((index - start) * words);
-        let mut skips = vec![0; (index - start) * words];
-        if block == 0 {
-            increases.extend_from_slice(&column.increases);
-            skips[..words].copy_from_slice(&first_skips);
-        }
-        for position in start + usize::from(block == 0)..index {
-            let skips = &mut skips[(position - start) * words..][..words];
-            reference.advance(&mut column, hypothesis[position], &mut equal, skips);
-            increases.extend_from_slice(&column.increases);
-            work.add(words);
+    let (mut row, mut index) = (reference.units.len(), hypothesis.len());
+    let (mut segment, mut errors) = (segments.len() - 1, 0);
+    for block in (0..=stored.len()).rev() {
+        let start = block.checked_sub(1).map_or(0, |block| 1 + block * interval);
+        let height = row.div_ceil(64) + PADDING;
+        if let Some(mut column) = stored.pop() {
+            let groups = hypothesis[start..index].chunks(LANES);
+            lines.resize(groups.len() * height, Steps::default());
+            for (units, lines) in groups.zip(lines.chunks_mut(height)) {
+                columns.advance(&mut column, units, lines);
+            }
+        } else {
+            alignment.errors = errors + first.distance(row);
+            let words = first.increases.iter().zip(&first_skips).skip(PADDING);
+            lines = words
+                .map(|(&word, &skips)| Steps {
+                    references: [word; LANES],
+                    hypotheses: [skips; LANES],
+                })
+                .collect();
         }
         while index > start {
-            let offset = (index - 1 - start) * words;
-            let is_set = |bits: &[u64], row: usize| {
-                row > 0 && bits[offset + (row - 1) / 64] >> ((row - 1) % 64) & 1 == 1
+            let (group, lane) = ((index - 1 - start) / LANES, (index - 1 - start) % LANES);
+            let is_set = |steps: fn(&Steps) -> &Lanes, row: usize| {
+                let line = group * height + (row - 1) / 64 + lane;
+                steps(&lines[line])[lane] >> ((row - 1) % 64) & 1 == 1
             };
-            if is_set(&increases, row) {
+            if row > 0 && is_set(|steps| &steps.references, row) {
                 row -= 1;
+                errors += 1;
                 continue;
             }
             while segment > 0 && reference.ends[segment - 1] >= row {
@@ -222,11 +286,14 @@ pub fn align_bit_parallel(
             }
             index -= 1;
             alignment.segments[index] = segment as u32;
-            if row > 0 && !is_set(&skips, row) {
-                let segment_start = if segment == 0 { 0 } else { reference.ends[segment - 1] };
-                row -= 1;
-                alignment.pairs[index] = (row - segment_start) as u32;
+            if row == 0 || is_set(|steps| &steps.hypotheses, row) {
+                errors += 1;
+                continue;
             }
+            row -= 1;
+            let segment_start = if segment == 0 { 0 } else { reference.ends[segment - 1] };
+            alignment.pairs[index] = (row - segment_start) as u32;
+            errors += u64::from(reference.units[row] != hypothesis[index]);
         }
     }
     alignment

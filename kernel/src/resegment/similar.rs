@@ -7,6 +7,8 @@
 
 use super::{Alignment, UNPAIRED};
 use crate::interrupt::Work;
+use crate::simd::{Instructions, Job, Vector};
+use rustc_hash::FxHashMap;
 
 /// A kind of unit, of which a text contains many.
 #[derive(Clone, Debug)]
@@ -17,136 +19,234 @@ pub struct UnitType {
     pub is_punctuation: bool,
 }
 
-/// Similarities of a unit type of the reference to all unit types are kept up to this number.
-const CACHED_SIMILARITIES: usize = 1 << 23;
+/// The types that contain a character.
+enum Containing {
+    /// Their indices.
+    Few(Vec<u32>),
+    /// For each type, 1 or 0.
+    Many(Vec<u8>),
+}
 
-/// The similarities of unit types.
+/// The similarities of all unit types to the types of the hypothesis, which have the lowest
+/// indices.
 struct Similarities<'a> {
     types: &'a [UnitType],
-    /// For each character, the types that contain it.
-    containing: Vec<Vec<u32>>,
+    /// For each type of the hypothesis, the number of its characters; 1 if only equal types count.
+    sizes: Vec<u32>,
+    /// For each type of the hypothesis, whether it is a punctuation mark.
+    is_punctuation: Vec<bool>,
+    containing: FxHashMap<u32, Containing>,
     /// Two different types have nothing in common.
     only_equal: bool,
-    rows: Vec<Option<Box<[f64]>>>,
-    cached: usize,
 }
 
 impl<'a> Similarities<'a> {
-    fn new(types: &'a [UnitType], only_equal: bool) -> Self {
-        let characters = types.iter().flat_map(|kind| &kind.characters).max().map_or(0, |&c| c + 1);
-        let mut containing = vec![Vec::new(); characters as usize];
-        for (index, kind) in types.iter().enumerate() {
+    fn new(types: &'a [UnitType], hypothesis: &[u32], only_equal: bool) -> Self {
+        let columns = hypothesis.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut indices: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (index, kind) in types[..columns].iter().enumerate() {
             for &character in &kind.characters {
-                containing[character as usize].push(index as u32);
+                indices.entry(character).or_default().push(index as u32);
             }
         }
-        Self { types, containing, only_equal, rows: vec![None; types.len()], cached: 0 }
-    }
-
-    /// Return the similarities of one type to all types.
-    fn row(&mut self, index: u32) -> &[f64] {
-        if self.rows[index as usize].is_none() {
-            if self.cached > CACHED_SIMILARITIES {
-                self.rows.fill(None);
-                self.cached = 0;
+        let collect = |indices: Vec<u32>| {
+            if indices.len() < columns / 32 {
+                return Containing::Few(indices);
             }
-            self.cached += self.types.len();
-            self.rows[index as usize] = Some(self.compute_row(index));
-        }
-        self.rows[index as usize].as_deref().unwrap_or_default()
+            let mut flags = vec![0; columns];
+            indices.iter().for_each(|&index| flags[index as usize] = 1);
+            Containing::Many(flags)
+        };
+        let containing =
+            indices.into_iter().map(|(character, indices)| (character, collect(indices))).collect();
+        let size = |kind: &UnitType| if only_equal { 1 } else { kind.characters.len() as u32 };
+        let sizes = types[..columns].iter().map(size).collect();
+        let is_punctuation = types[..columns].iter().map(|kind| kind.is_punctuation).collect();
+        Self { types, sizes, is_punctuation, containing, only_equal }
     }
+}
 
-    fn compute_row(&self, index: u32) -> Box<[f64]> {
-        let own = &self.types[index as usize];
-        let mut row = vec![0.0_f64; self.types.len()].into_boxed_slice();
-        if self.only_equal {
-            row[index as usize] = 1.0;
+/// The computation of the similarities of one type.
+struct Compare<'a> {
+    similarities: &'a Similarities<'a>,
+    index: u32,
+    /// Memory for the number of characters in common.
+    common: &'a mut [u32],
+    row: &'a mut [f64],
+}
+
+impl Job for Compare<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Self { similarities, index, common, row } = self;
+        let own = &similarities.types[index as usize];
+        let mut own_size = own.characters.len() as u32;
+        common.fill(0);
+        if similarities.only_equal {
+            own_size = 1;
+            if let Some(equal) = common.get_mut(index as usize) {
+                *equal = 1;
+            }
         } else {
-            for &character in &own.characters {
-                for &other in &self.containing[character as usize] {
-                    row[other as usize] += 1.0;
+            for character in &own.characters {
+                match similarities.containing.get(character) {
+                    None => {}
+                    Some(Containing::Few(indices)) => {
+                        indices.iter().for_each(|&index| common[index as usize] += 1);
+                    }
+                    Some(Containing::Many(flags)) => {
+                        common
+                            .iter_mut()
+                            .zip(flags)
+                            .for_each(|(count, &flag)| *count += u32::from(flag));
+                    }
                 }
             }
         }
-        for (value, other) in row.iter_mut().zip(self.types) {
-            if own.is_punctuation != other.is_punctuation {
-                *value = f64::NEG_INFINITY;
-            } else if *value > 0.0 && !self.only_equal {
-                *value /= (own.characters.len() + other.characters.len()) as f64 - *value;
+        let others = similarities.sizes.iter().zip(&similarities.is_punctuation);
+        for ((value, &common), (&size, &is_punctuation)) in row.iter_mut().zip(&*common).zip(others)
+        {
+            // Two types without characters have nothing in common.
+            let similarity = f64::from(common) / f64::from((own_size + size - common).max(1));
+            let is_comparable = is_punctuation == own.is_punctuation;
+            *value = if is_comparable { similarity } else { f64::NEG_INFINITY };
+        }
+    }
+}
+
+/// Number of rows of the table of sums that are computed at the same time.
+const LANES: usize = 8;
+/// Number of columns before and after the table, for the rows that are behind.
+const PADDING: usize = LANES - 1;
+
+/// A value in each of several rows.
+type Lanes = [f64; LANES];
+
+/// The best steps of eight rows as bits: pairing two units, and skipping a unit of the reference.
+#[derive(Clone, Copy, Default)]
+struct Steps {
+    pairs: u8,
+    skips: u8,
+}
+
+/// The rows of the table of sums, computed eight at a time. A cell needs the cells above and to the
+/// left, so each row is one column behind the row above it.
+struct Rows<'a> {
+    similarities: Similarities<'a>,
+    /// The types of the hypothesis with padding, of which all similarities are zero.
+    columns: Vec<u32>,
+    /// For each type of the hypothesis, and for the padding, its similarity to the unit of each
+    /// row.
+    table: Vec<Lanes>,
+    common: Vec<u32>,
+    row: Vec<f64>,
+    work: Work,
+}
+
+impl<'a> Rows<'a> {
+    fn new(types: &'a [UnitType], hypothesis: &[u32], only_equal: bool) -> Self {
+        let similarities = Similarities::new(types, hypothesis, only_equal);
+        let count = similarities.sizes.len();
+        let padding = [count as u32; PADDING];
+        Self {
+            similarities,
+            columns: [&padding, hypothesis, &padding].concat(),
+            table: vec![[0.0; LANES]; count + 1],
+            common: vec![0; count],
+            row: vec![0.0; count],
+            work: Work::default(),
+        }
+    }
+
+    /// Return the sums before each block of `interval` units.
+    fn store(&mut self, units: &[u32], interval: usize) -> Vec<Vec<f64>> {
+        let mut lines = vec![Steps::default(); self.columns.len() - PADDING];
+        let mut sums = vec![0.0; self.columns.len()];
+        let mut stored = vec![sums.clone()];
+        for block in units[..(units.len() - 1) / interval * interval].chunks(interval) {
+            for units in block.chunks(LANES) {
+                self.advance(&mut sums, units, &mut lines);
+            }
+            stored.push(sums.clone());
+        }
+        stored
+    }
+
+    /// Return the similarities of a type to all types of the hypothesis.
+    fn compute_similarities(&mut self, index: u32) -> &[f64] {
+        let Self { similarities, common, row, .. } = self;
+        Instructions::best().run(Compare { similarities, index, common, row });
+        &self.row
+    }
+
+    /// Replace the sums of a row by those of the row after up to eight units; after fewer, they are
+    /// undefined. Write the best steps: column `i` of row `k` is in line `i + k`.
+    fn advance(&mut self, sums: &mut [f64], units: &[u32], lines: &mut [Steps]) {
+        for (lane, &unit) in units.iter().enumerate() {
+            self.compute_similarities(unit);
+            for (lanes, &value) in self.table.iter_mut().zip(&self.row) {
+                lanes[lane] = value;
             }
         }
-        row
+        self.work.add(2 * (self.row.len() + lines.len()));
+        let Self { columns, table, .. } = self;
+        Instructions::best().run(Advance { columns, table, sums, lines });
     }
 }
 
-/// Columns that are computed together; their best steps are the bits of two words.
-const CHUNK: usize = 64;
-
-/// One row of the table of sums.
-struct Row<'a> {
-    sums: Vec<f64>,
-    hypothesis: &'a [u32],
+/// The computation of eight rows.
+struct Advance<'a> {
+    columns: &'a [u32],
+    table: &'a [Lanes],
+    sums: &'a mut [f64],
+    lines: &'a mut [Steps],
 }
 
-impl<'a> Row<'a> {
-    fn new(hypothesis: &'a [u32]) -> Self {
-        Self { sums: vec![0.0; hypothesis.len()], hypothesis }
-    }
+impl Job for Advance<'_> {
+    type Output = ();
 
-    /// Replace the sums by those of the next row. For each chunk of columns, `write` receives in
-    /// which of them pairing two units is best, and skipping a unit of the reference.
     #[inline(always)]
-    fn advance(&mut self, similarities: &[f64], mut write: impl FnMut(usize, u64, u64)) {
-        let mut ends = Ends::default();
-        let (chunks, rest) = self.sums.as_chunks_mut::<CHUNK>();
-        let (ids, last_ids) = self.hypothesis.as_chunks::<CHUNK>();
-        for (index, (sums, ids)) in chunks.iter_mut().zip(ids).enumerate() {
-            let (pairs, skips) = ends.advance(sums, ids, similarities);
-            write(index, pairs, skips);
-        }
-        if !rest.is_empty() {
-            let (pairs, skips) = ends.advance(rest, last_ids, similarities);
-            write(chunks.len(), pairs, skips);
+    unsafe fn run<V: Vector>(self) {
+        let Self { columns, table, sums, lines } = self;
+        let sums = &mut sums[..lines.len() + PADDING];
+        let (mut above, mut current) = ([0.0; LANES], [0.0; LANES]);
+        for ((line, steps), columns) in lines.iter_mut().enumerate().zip(columns.windows(LANES)) {
+            let diagonal = above;
+            above = std::array::from_fn(|lane| {
+                if lane == 0 { sums[line + PADDING] } else { current[lane - 1] }
+            });
+            let paired: Lanes = std::array::from_fn(|lane| {
+                diagonal[lane] + table[columns[PADDING - lane] as usize][lane]
+            });
+            current = std::array::from_fn(|lane| {
+                larger(above[lane], larger(paired[lane], current[lane]))
+            });
+            sums[line] = current[PADDING];
+            // SAFETY: the caller guarantees the instructions.
+            let (pairs, skips) =
+                unsafe { (equal_bits::<V>(paired, current), equal_bits::<V>(above, current)) };
+            *steps = Steps { pairs, skips };
         }
     }
 }
 
-/// The last sums to the left of a chunk, in the row above and in the current row.
-#[derive(Default)]
-struct Ends {
-    diagonal: f64,
-    left: f64,
-}
-
-impl Ends {
-    /// Replace the sums of one chunk. Return the bits of its best steps.
-    #[inline(always)]
-    fn advance(&mut self, sums: &mut [f64], ids: &[u32], similarities: &[f64]) -> (u64, u64) {
-        let (mut paired, mut above) = ([0.0; CHUNK], [0.0; CHUNK]);
-        let cells = paired.iter_mut().zip(&mut above).zip(sums.iter().zip(ids));
-        for ((paired, above), (&sum, &id)) in cells {
-            *paired = self.diagonal + similarities[id as usize];
-            *above = sum;
-            self.diagonal = sum;
-        }
-        // The largest value so far: four cells at a time wait for only one previous result.
-        let (mut pairs, mut skips) = (0, 0);
-        for start in (0..sums.len()).step_by(4) {
-            let mut largest = f64::NEG_INFINITY;
-            for index in start..sums.len().min(start + 4) {
-                largest = larger(largest, larger(paired[index], above[index]));
-                let sum = larger(largest, self.left);
-                pairs |= u64::from(paired[index] == sum) << index;
-                skips |= u64::from(above[index] == sum) << index;
-                sums[index] = sum;
-            }
-            self.left = larger(largest, self.left);
-        }
-        (pairs, skips)
-    }
+/// Return the lanes in which two values are equal as bits.
+///
+/// # Safety
+/// The processor must support the instructions of `V`.
+#[inline(always)]
+unsafe fn equal_bits<V: Vector>(first: Lanes, second: Lanes) -> u8 {
+    const { assert!(V::LANES == LANES) };
+    let differences: [u64; LANES] =
+        std::array::from_fn(|lane| first[lane].to_bits() ^ second[lane].to_bits());
+    // SAFETY: the caller guarantees the instructions, and there are `V::LANES` differences.
+    unsafe { V::equal_keys(V::load_keys(differences.as_ptr()), 0) as u8 }
 }
 
 /// Return the larger number; one instruction, because no number is NaN.
+#[inline(always)]
 fn larger(first: f64, second: f64) -> f64 {
     if first > second { first } else { second }
 }
@@ -175,70 +275,67 @@ pub fn align_by_similarity(
     if reference.is_empty() {
         return alignment;
     }
-    let mut similarities = Similarities::new(types, only_equal);
-    let mut work = Work::default();
     let columns = hypothesis.len();
-    // Stored rows take 8 bytes a cell, steps within a block a quarter of a byte.
+    let mut rows = Rows::new(types, hypothesis, only_equal);
+    // Stored rows take 8 bytes per cell, and steps within a block take a quarter of a byte.
     let interval = if reference.len() * columns <= MAX_KEPT_CELLS {
         reference.len()
     } else {
-        ((32 * reference.len()) as f64).sqrt().ceil() as usize
-    };
-    let mut row = Row::new(hypothesis);
-    let mut stored = vec![row.sums.clone()];
-    // The last block is computed on the way back.
-    for (index, &unit) in
-        reference[..(reference.len() - 1) / interval * interval].iter().enumerate()
-    {
-        row.advance(similarities.row(unit), |_, _, _| {});
-        work.add(columns);
-        if (index + 1) % interval == 0 {
-            stored.push(row.sums.clone());
-        }
+        ((32 * reference.len()) as f64).sqrt() as usize
     }
+    .next_multiple_of(LANES);
+    let stored = rows.store(&reference, interval);
+    let mut lines = Vec::new();
     // For each unit of the hypothesis, the units of the reference above it, and whether it is
     // paired with the last of them.
-    let mut rows = vec![(0_usize, false); columns];
-    let mut column = columns;
-    let words = columns.div_ceil(64);
-    for (block, sums) in stored.into_iter().enumerate().rev() {
+    let mut places = vec![(0_usize, false); columns];
+    let (mut row, mut column) = (reference.len(), columns);
+    for (block, mut sums) in stored.into_iter().enumerate().rev() {
         let start = block * interval;
-        let end = reference.len().min(start + interval);
-        let mut pairs = vec![0_u64; (end - start) * words];
-        let mut skips = vec![0_u64; (end - start) * words];
-        row.sums = sums;
-        for (index, &unit) in reference[start..end].iter().enumerate() {
-            let offset = index * words;
-            row.advance(similarities.row(unit), |chunk, is_pair, is_skip| {
-                pairs[offset + chunk] = is_pair;
-                skips[offset + chunk] = is_skip;
-            });
-            work.add(columns);
+        // Only the columns to the left are needed.
+        let width = column + PADDING;
+        let groups = reference[start..row].chunks(LANES);
+        lines.resize(groups.len() * width, Steps::default());
+        for (units, lines) in groups.zip(lines.chunks_mut(width)) {
+            rows.advance(&mut sums, units, lines);
         }
-        let mut row = end;
         while row > start && column > 0 {
-            let word = (row - 1 - start) * words + (column - 1) / 64;
-            let bit = (column - 1) % 64;
-            if pairs[word] >> bit & 1 == 1 {
+            let (group, lane) = ((row - 1 - start) / LANES, (row - 1 - start) % LANES);
+            let steps = lines[group * width + column - 1 + lane];
+            let is_pair = steps.pairs >> lane & 1 == 1;
+            if is_pair || steps.skips >> lane & 1 == 0 {
                 column -= 1;
-                rows[column] = (row, true);
+                places[column] = (row, is_pair);
+            }
+            if is_pair || steps.skips >> lane & 1 == 1 {
                 row -= 1;
-            } else if skips[word] >> bit & 1 == 1 {
-                row -= 1;
-            } else {
-                column -= 1;
-                rows[column] = (row, false);
             }
         }
+        row = start;
     }
+    assign_segments(&mut alignment, segments, hypothesis, &places, &mut rows);
+    alignment
+}
 
+/// Write the segment and the pair of each unit of the hypothesis.
+///
+/// `places` are the number of units of the reference above it, and whether it is paired with the
+/// last of them.
+fn assign_segments(
+    alignment: &mut Alignment,
+    segments: &[&[u32]],
+    hypothesis: &[u32],
+    places: &[(usize, bool)],
+    rows: &mut Rows<'_>,
+) {
+    let reference: Vec<u32> = segments.concat();
     let mut owners = Vec::with_capacity(reference.len());
     for (segment, units) in segments.iter().enumerate() {
         owners.extend((0..units.len()).map(|index| (segment as u32, index as u32)));
     }
     // The row whose skipped units all belong to the next unit of the reference.
     let mut row_before_next = None;
-    for (index, &(row, is_paired)) in rows.iter().enumerate() {
+    for (index, &(row, is_paired)) in places.iter().enumerate() {
         if is_paired {
             let (segment, unit) = owners[row - 1];
             (alignment.segments[index], alignment.pairs[index]) = (segment, unit);
@@ -246,7 +343,7 @@ pub fn align_by_similarity(
         }
         if row_before_next != Some(row) {
             let mut similarity = |row: usize| match reference.get(row) {
-                Some(&unit) => similarities.row(unit)[hypothesis[index] as usize],
+                Some(&unit) => rows.compute_similarities(unit)[hypothesis[index] as usize],
                 None => f64::NEG_INFINITY,
             };
             let previous = if row == 0 { f64::NEG_INFINITY } else { similarity(row - 1) };
@@ -257,5 +354,4 @@ pub fn align_by_similarity(
             alignment.segments[index] = owners[owner].0;
         }
     }
-    alignment
 }

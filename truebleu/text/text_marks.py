@@ -44,12 +44,21 @@ class MarkCount(NamedTuple):
 # Kind of the mark of tokenized text.
 TOKENIZED = "tokenized"
 # Marks by kind: BPE (subword-nmt, Moses, SentencePiece, WordPiece), tokens of models, entities, and
-# spaces before the final full stop.
+# spaces before the final full stop. Text without any of the strings has no marks of the kind.
 PATTERNS = {
-    TOKENIZED: re.compile(r" \.\s*$"),
-    "subword marks": re.compile(r"(?<=\S)@@(?=\s|$)|(?<=\s)@-@(?=\s)|▁|(?<=\s)##(?=\w)"),
-    "special tokens": re.compile(r"</?s>|<(?:unk|pad|bos|eos)>|\[(?:UNK|PAD|CLS|SEP)\]|<\|\w+\|>"),
-    "HTML entities": re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});"),
+    TOKENIZED: ((" .",), re.compile(r" \.\s*$")),
+    "subword marks": (
+        ("@@", "@-@", "▁", "##"),
+        re.compile(r"(?<=\S)@@(?=\s|$)|(?<=\s)@-@(?=\s)|▁|(?<=\s)##(?=\w)"),
+    ),
+    "special tokens": (
+        ("<", "["),
+        re.compile(r"</?s>|<(?:unk|pad|bos|eos)>|\[(?:UNK|PAD|CLS|SEP)\]|<\|\w+\|>"),
+    ),
+    "HTML entities": (
+        ("&",),
+        re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});"),
+    ),
 }
 
 
@@ -100,8 +109,7 @@ def _sample_texts(value: Any) -> Sequence[Any]:
 
 def _may_have_marks(text: str) -> bool:
     """Return whether a text may contain marks, without searching for the slow patterns."""
-    marks = ("@", "▁", "##", "<", "[", "&", " .")
-    return any(mark in text for mark in marks)
+    return any(string in text for strings, _ in PATTERNS.values() for string in strings)
 
 
 def _transpose_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
@@ -116,17 +124,19 @@ def _transpose_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
 def _count_marks(sample: Sequence[Any]) -> dict[str, MarkCount]:
     """Return the marks in the texts of a sample, by kind."""
     marks: dict[str, MarkCount] = {}
-    if not _may_have_marks("\n".join([text for text in sample if isinstance(text, str)])):
-        return marks
-    for kind, pattern in PATTERNS.items():
+    texts = [text if isinstance(text, str) else "" for text in sample]
+    all_texts = "\n".join(texts)
+    for kind, (strings, pattern) in PATTERNS.items():
+        known_strings = [string for string in strings if string in all_texts]
         found = {
             number: match[0]
-            for number, text in enumerate(sample, 1)
-            if isinstance(text, str) and (match := pattern.search(text))
+            for string in known_strings
+            for number, text in enumerate(texts, 1)
+            if string in text and (match := pattern.search(text))
         }
         if found:
-            first, *_ = found.values()
-            marks[kind] = MarkCount(len(found), [*found][:MAX_EXAMPLES], first)
+            numbers = sorted(found)
+            marks[kind] = MarkCount(len(found), numbers[:MAX_EXAMPLES], found[numbers[0]])
     return marks
 
 

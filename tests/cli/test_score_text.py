@@ -150,7 +150,7 @@ def test_signature_for_other_references_has_a_warning(
         ("--smooth", "did you mean '-s/--smooth-method/--smoothing'?"),
         ("-tokenize", "did you mean '-tok/--tokenize'?"),
         ("--language-pair", "did you mean '--language'?"),
-        ("--detail", "text and -f json show the details"),
+        ("--detail", "use truebleu score -f json, which shows the details"),
         ("-nc", "use --color never"),
         ("--echo", "use truebleu testset show"),
         ("--list", "use truebleu testset list"),

@@ -68,7 +68,7 @@ def test_list_works_with_many_segments(open_report, tmp_path, segments):
     expect(tab.locator(".subset")).to_have_text(subset_text, timeout=TIMEOUT_MILLISECONDS)
 
 
-def test_viewer_is_at_most_385_kilobytes():
+def test_viewer_is_at_most_380_kilobytes():
     """The viewer stays small compared with the kernel (about 300 KB compressed) and the texts."""
     viewer = html_page.load_report_viewer()
-    assert len(viewer.css.encode()) + len(viewer.script.encode()) <= 385_000
+    assert len(viewer.css.encode()) + len(viewer.script.encode()) <= 380_000

@@ -195,7 +195,7 @@ def test_invalid_pair_is_numbered(pairs):
 
 
 def test_terms_need_source():
-    with pytest.raises(ValueError, match="terms: a glossary needs source texts"):
+    with pytest.raises(ValueError, match="terms: a glossary requires source texts"):
         tb.report(SYSTEMS, REFERENCES, terms=GLOSSARY)
 
 

@@ -125,8 +125,8 @@ impl fmt::Display for Error {
             }
             Self::Changed { input, before, now } => write!(
                 out,
-                "{input}: file changed while it was read (expected {before} bytes, found {now}). Score it \
-                 again when no program writes to it"
+                "{input}: file changed while it was being read (expected {before} bytes, found {now}). \
+                 Score it again when no program writes to it"
             ),
             Self::Busy => out.write_str(
                 "the run is already being read. Callbacks and other threads cannot read the same run \

@@ -748,7 +748,7 @@ mod tests {
             }
         };
         let expected_message =
-            "file: file changed while it was read (expected 840005 bytes, found 300000)";
+            "file: file changed while it was being read (expected 840005 bytes, found 300000)";
         assert!(error.to_string().starts_with(expected_message), "{error}");
         // A deleted file remains readable while it is open.
         let mut stream = open();

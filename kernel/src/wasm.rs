@@ -457,8 +457,8 @@ pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
 
 /// Create a bootstrap of the segments of one table, or of two tables if `second_table` is not 0.
 ///
-/// Input: the seed as two 4-byte numbers, the lower number first; then the document number of each
-/// row, if whole documents are resampled.
+/// Input: the seed as two 4-byte words, the low-order word first; then, if whole documents are
+/// resampled, the document number of each row.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_resample(metric: u32, first_table: u32, second_table: u32) -> u32 {
     with_state(|state| {

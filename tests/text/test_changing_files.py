@@ -120,6 +120,6 @@ def test_truncation_error_names_new_size(tmp_path):
         timeout=600,
     )
     assert done.stdout == (
-        f"references ({path}): file changed while it was read (expected 2300000 bytes, found "
+        f"references ({path}): file changed while it was being read (expected 2300000 bytes, found "
         "300000). Score it again when no program writes to it\n"
     )

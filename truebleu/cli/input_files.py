@@ -359,7 +359,7 @@ def parse_file_argument(name: str, encoding: str) -> File:
 
 
 def parse_text_file(name: str, encoding: str) -> File:
-    """Parse a word that names a text file. Read subtitles immediately, one text per block."""
+    """Parse an argument that names a text file. Read subtitles immediately, one text per block."""
     file = parse_file_argument(name, encoding)
     if not SUBTITLE_SUFFIX.search(file.path):
         return file

@@ -37,8 +37,8 @@ RESEGMENTATION = OptionGroup(
                           that have as many lines as the reference; METHOD,always divides all
                           outputs. METHOD is soft (the default), as-wer, or a published method
                           such as mweralign-none (see truebleu resegment --help)
-    --hyp-docs FILE       read the document of each line of the output from FILE; with --docs, no
-                          text is assigned to another document
+    --hyp-docs FILE       read the document of each line of the output from FILE; each document is
+                          aligned only with the references that --docs assigns to it
     """,
     resegment={"const": "soft", "type": parse_method},
 )

@@ -93,7 +93,7 @@ def _format_measured_value(value: float, limit: float, digits: int) -> str:
     return repr(value)
 
 
-def rescale_check(content: Content) -> Content:
+def convert_check_to_fractions(content: Content) -> Content:
     """Return the contents of a check with percentages converted to fractions (0-1)."""
     digits = DIGITS + MORE_DIGITS
     percentages = [metric["name"] for metric in content["metrics"] if metric["percentage"]]

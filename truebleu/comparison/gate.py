@@ -20,7 +20,7 @@ from truebleu.comparison.check_layout import (
     add_messages,
     build_check_blocks,
     build_junit,
-    rescale_check,
+    convert_check_to_fractions,
 )
 from truebleu.comparison.comparison_request import Request, Significance, StatisticsByMetric
 from truebleu.comparison.gate_limits import resolve_limits
@@ -92,7 +92,7 @@ class Check(View):
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:
-        return rescale_check(content)
+        return convert_check_to_fractions(content)
 
     @classmethod
     def _list_systems(cls, content: Content) -> Iterable[str]:

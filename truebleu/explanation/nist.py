@@ -135,7 +135,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     yield Table.from_text_rows(["order", "bits", "n-grams", "bits per n-gram"], rows)
     yield Paragraph(
         "The information of an n-gram is log₂(a/b): its first n − 1 words occur a times in the "
-        "references, and the n-gram b times. Rare words and unexpected words have more information."
+        "references, and the n-gram b times. Rare and unexpected words carry more information."
     )
     yield Heading(level, "Length")
     mean = "a mean of " if len(content.get("references", ())) != 1 else ""

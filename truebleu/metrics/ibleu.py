@@ -22,7 +22,7 @@ from truebleu.text import tokenizers
 class IBLEU(SourceMetric):
     """iBLEU (Sun and Zhou 2012): alpha · BLEU(h, references) - (1 - alpha) · BLEU(h, source).
 
-    It needs the sources. The viewer iBLEU (Madnani 2011) is the family member `ibleu-viewer`.
+    It needs the sources. For the score of the viewer iBLEU (Madnani 2011), use `ibleu-viewer`.
 
     >>> print(IBLEU().score(["the cat sat here"], ["the cat sat here"], ["the cat sat down"]))
     iBLEU = 68.11

@@ -1,4 +1,4 @@
-"""METEOR 1.5, computed from the integers that its own program counts for each segment.
+"""METEOR 1.5, computed from the counts that the original program prints for each segment.
 
 Michael Denkowski and Alon Lavie (2014): Meteor Universal: language specific translation evaluation
 for any target language. Workshop on Statistical Machine Translation. The program (Java, LGPL)

@@ -37,7 +37,7 @@ class Lemma(Record):
     word: str
 
     def name(self) -> str:
-        """Return the word."""
+        """Return the word of the lemma."""
         return self.word
 
 

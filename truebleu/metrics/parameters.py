@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 # Largest n-gram order of a metric.
 MAX_ORDER = 16
-# Largest sum of weights, so that 100 ** MAX_WEIGHT_SUM is finite.
+# Largest allowed sum of weights, chosen so that 100 ** MAX_WEIGHT_SUM is finite.
 MAX_WEIGHT_SUM = 100
 # Integers below this limit are exact as floating-point numbers, and have at most 15 digits.
 MAX_EXACT_INTEGER = 10**15

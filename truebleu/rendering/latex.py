@@ -185,7 +185,7 @@ def _render_tabular(tables: Sequence[Table]) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
-# Widths in points: a character at 11 pt, the space of a column, a column of a paper, and a page.
+# Widths in points: a character at 11 pt, the space between columns, a text column, and a page.
 CHARACTER_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5.75, 12, 219, 345
 
 

@@ -117,7 +117,7 @@ def format_segments_needed(segments: int | None) -> str:
 
 
 def name_ngrams(order: int, count: int = 2) -> str:
-    """Return the usual name for n-grams of an order.
+    """Return the usual name for n-grams of the given order.
 
     >>> name_ngrams(2), name_ngrams(5, 1)
     ('bigrams', '5-gram')

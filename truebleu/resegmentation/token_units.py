@@ -213,7 +213,7 @@ def remove_punctuation(word: str) -> str:
 
 
 def _attach_punctuation(tokens: list[str]) -> list[str]:
-    """Return tokens in which only the first token may be punctuation, if there is no other."""
+    """Attach each punctuation token to the token before it, or to the next token if it is first."""
     attached = tokens[:1]
     for token in tokens[1:]:
         if all(map(_is_punctuation, token)):

@@ -583,7 +583,7 @@ def find_folder(name: str, langpair: str | None = None, registry: str | None = N
 
 
 def remove_test_set(name: str) -> RemovedTestSet:
-    """Remove all versions of a test set from the cache, and the registry of a user's folder.
+    """Remove all cached versions of a test set. For a user's folder, also remove its registry.
 
     Files in layers and in sacreBLEU's folder are kept. Raises InputError if nothing is cached.
     """

@@ -22,7 +22,7 @@ MAX_FOREIGN_SHARE = 0.25
 # Right files share at least this part, and exceed the wrong file's part by this factor.
 MIN_COMMON_SHARE, MIN_RATIO = 0.35, 2
 MAX_SHIFT = 3
-# Every fourth line shows whether the lines may be shifted.
+# Step between the lines that are examined first.
 MAY_BE_SHIFTED_STEP = 4
 # A line with this many words is compared with neighbouring references.
 MIN_LINE_WORDS = 4
@@ -141,9 +141,9 @@ def _find_shifted_lines(output: Sequence[Any], references: Sequence[Sequence[Any
 
 
 def _may_be_shifted(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> bool:
-    """Return whether many lines share few words with their references, split at spaces.
+    """Return whether many lines share few words, split at spaces, with their references.
 
-    Only some of the lines are examined, because this is too slow for all lines of most corpora.
+    Only every fourth line is examined, to save time.
     """
     foreign = 0
     numbers = range(0, len(output), MAY_BE_SHIFTED_STEP)

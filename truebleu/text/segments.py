@@ -820,7 +820,7 @@ def split_reference_columns(hypotheses: Any, references: Any) -> list[Any]:
 
 
 def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> list[int]:
-    """Return, for each column, how many texts equal the hypothesis, ignoring outer white space."""
+    """Return, for each column, how many texts equal the hypothesis; ignore surrounding spaces."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:
         for text in (

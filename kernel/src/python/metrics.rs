@@ -356,7 +356,9 @@ impl Metric {
             (self.mean_scores)(instructions, texts, &sets, compensated, workers)
         })??;
         if scores.len() != sets.iter().map(|set| set.hypotheses).sum::<usize>() {
-            return Err(PyValueError::new_err("the number of texts differs from the sizes of the sets"));
+            return Err(PyValueError::new_err(
+                "the number of texts differs from the sizes of the sets",
+            ));
         }
         Ok(Scores::new(scores))
     }

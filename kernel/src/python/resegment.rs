@@ -26,7 +26,7 @@ fn decode(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|&value| u32::from_ne_bytes(value)).collect()
 }
 
-/// Align a hypothesis with segments, each of one or more alternatives, by the edit distance.
+/// Align a hypothesis with segments by edit distance. A segment has one or more alternatives.
 #[pyfunction]
 pub fn align_by_edits<'py>(
     py: Python<'py>,

@@ -386,10 +386,10 @@ fn table_schema(names: &[String]) -> ArrowSchema {
     arrow::create_schema("+s", "", columns)
 }
 
-/// Fill a read-only buffer of numbers in C order.
+/// Describe a read-only buffer of numbers in C order in `view`.
 ///
 /// # Safety
-/// `view` must be null, or a view that the interpreter passes to be filled. `values`, shape and
+/// `view` must be null, or a view that the interpreter passes to be filled in. `values`, shape and
 /// strides must live as long as `owner`, without moving. Shape and strides must have one entry per
 /// dimension.
 pub(super) unsafe fn fill_buffer<T>(

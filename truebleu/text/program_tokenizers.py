@@ -49,7 +49,8 @@ _IBLEU_RULES = (_IBLEU_SYMBOL, *_WESTERN_RULES[1:])
 # characters that Python and the kernel, but not all programs, treat as white space.
 _LINE_BREAKS = "\n\r\x1c-\x1f"
 _SPECIAL_SPACES = f"{_LINE_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-# Results may also differ for entities (which lower-casing may create) and for white space at the ends.
+# Results may also differ for entities (which lower-casing may create) and at leading or trailing
+# white space.
 _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
 _INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"

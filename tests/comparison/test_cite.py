@@ -68,8 +68,12 @@ def test_every_work_is_used():
     used |= {key for cls in registry.iterate_metric_classes() for key in cls.CITATIONS}
     for entry in catalogue._load_published_entries().values():
         used |= set((entry.citation or "").split())
-    for table in ("TEST_CITATIONS", "CORRECTION_CITATIONS", "EXTERNAL_CITATIONS"):
-        used |= {key for keys in getattr(setup_description, table).values() for key in keys}
+    for table in ("TEST", "CORRECTION", "EXTERNAL", "RESEGMENTATION"):
+        used |= {
+            key
+            for keys in getattr(setup_description, f"{table}_CITATIONS").values()
+            for key in keys
+        }
     used |= {*setup_description.INTERVAL_CITATIONS, *setup_description.RUN_CITATIONS}
     used |= {"truebleu", "popovic-2017-chrf", *comet.MODEL_CITATIONS.values()}
     assert load_works().keys() == used
@@ -253,6 +257,19 @@ def test_runs_are_described():
     setup = cite(tb.compare(systems, REFERENCE, samples=9, confidence=9))
     assert "training runs" in setup.text()
     assert "clark-etal-2011-better" in setup.citations
+
+
+@pytest.mark.parametrize(
+    "method", ["soft-words+docs", "as-wer-13a", "mweralign-cj-1.4.1", "time-zh"]
+)
+def test_resegmentation_is_cited(method):
+    signature = f"nrefs:1|reseg:{method}|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+    setup = read_result(f"BLEU|{signature}", "x")
+    name, scope, _ = method.partition("+docs")
+    assert f"by the method {name} (" in setup.text()
+    assert ("separately for each document" in setup.text()) == bool(scope)
+    prefix = next(one for one in setup_description.RESEGMENTATION_CITATIONS if name.startswith(one))
+    assert set(setup_description.RESEGMENTATION_CITATIONS[prefix]) <= set(setup.citations)
 
 
 def test_printed_signatures_are_read():

@@ -45,6 +45,15 @@ CORRECTION_CITATIONS = {
 }
 INTERVAL_CITATIONS = ("koehn-2004-statistical",)
 RUN_CITATIONS = ("clark-etal-2011-better",)
+# Methods of re-segmentation by the beginning of their names in signatures.
+RESEGMENTATION_CITATIONS = {
+    "soft": ("polak-etal-2025-better",),
+    "omnisteval": ("polak-etal-2025-better",),
+    "as-wer": ("matusov-etal-2005-evaluating",),
+    "mweralign": ("matusov-etal-2005-evaluating",),
+    "suber": ("wilken-etal-2022-suber", "matusov-etal-2005-evaluating"),
+    "time": ("wilken-etal-2022-suber",),
+}
 # Metrics of other programs by the beginning of their names, in lower case. The first match counts.
 EXTERNAL_CITATIONS = {
     "cometkiwi": ("rei-etal-2022-cometkiwi",),
@@ -107,6 +116,8 @@ class SetupDescription(Record):
     confidence: int | None = None
     level: float = 0.95
     has_runs: bool = False
+    resegmentation: str | None = None
+    """The method that divided the outputs into segments, as in the signature, or None."""
     omissions: tuple[str, ...] = ()
     """Sentences on parts of the setup that a printed result does not state."""
 
@@ -114,7 +125,7 @@ class SetupDescription(Record):
     def citations(self) -> list[str]:
         """The keys of all works to cite, in the order of the sentences."""
         keys = [key for one in (*self.metrics, *self.test_sets) for key in one.citations]
-        keys.append(self._program_key)
+        keys += [self._program_key, *self._resegmentation_keys]
         if self.test is not None:
             keys += TEST_CITATIONS[self.test]
         if self.correction is not None:
@@ -126,6 +137,12 @@ class SetupDescription(Record):
     @property
     def _program_key(self) -> str:
         return "truebleu" if self.program.startswith("truebleu ") else "post-2018-call"
+
+    @property
+    def _resegmentation_keys(self) -> tuple[str, ...]:
+        method = self.resegmentation or ""
+        found = (keys for name, keys in RESEGMENTATION_CITATIONS.items() if method.startswith(name))
+        return next(found, ())
 
     @property
     def notes(self) -> list[str]:
@@ -216,6 +233,13 @@ class SetupDescription(Record):
         noun = "signature" if len(signatures) == 1 else "signatures"
         signature_text = f" ({noun} {', '.join(signatures)})" if signatures else ""
         yield f"We report {metrics}{data} as implemented in {program}{signature_text}."
+        if self.resegmentation is not None:
+            method, separator, _ = self.resegmentation.partition("+docs")
+            scope = " separately for each document" if separator else ""
+            yield (
+                f"The outputs were divided into the segments of the reference{scope} by the method "
+                f"{escape(method)}{cite(self._resegmentation_keys)}."
+            )
         unit = "" if self.unit == "segments" else f" of {self.unit}"
         parts = []
         if self.test is not None:
@@ -430,6 +454,7 @@ def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescri
         samples=int(randomizations) if randomizations else None,
         confidence=int(resamples) if resamples else None,
         unit=fields.get("resample", "segments"),
+        resegmentation=fields.get("reseg", fields.get("sg")),
     )
 
 

@@ -25,7 +25,7 @@ OUTPUTS = {
     "en-zh": ("Online-B", 200),
     "en-ja": ("Online-B", 200),
 }
-# Methods, and whether they are for languages with spaces between words and for those without.
+# Methods, and whether they apply to languages with and without spaces between words.
 METHODS = {
     "soft": (True, True),
     "as-wer": (True, True),

@@ -130,7 +130,7 @@ def __getattr__(name: str) -> object:
         # `from truebleu import name` first looks for an attribute, and hides an AttributeError.
         is_import = sys._getframe(1).f_code.co_name == "_handle_fromlist"  # noqa: SLF001
         if is_import and find_spec(f"truebleu.{name}"):
-            raise AttributeError(name)  # Python imports the module next
+            raise AttributeError(name)  # Python then imports the submodule
 
         from truebleu.compat.equivalents import describe_missing_name
 

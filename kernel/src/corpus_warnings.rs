@@ -127,7 +127,7 @@ fn has_combining_mark(line: &[u8]) -> bool {
 pub struct TextChecks {
     /// The warning counts of the hypotheses, then of each reference.
     pub inputs: Vec<InputWarnings>,
-    /// The hypotheses that end in a full stop preceded by a space, before any white space.
+    /// The hypotheses that end in a space and a full stop, ignoring white space at the end.
     pub tokenized: Occurrences,
     /// The number of hypotheses that equal their first reference.
     pub identical: u64,

@@ -81,7 +81,7 @@ pub trait SingleMetricCount: Count {
 
 /// A reader that counts single segments outside of a scan.
 pub trait Reader: Send {
-    /// Return the row of one segment. The block contains the hypothesis, then `references`
+    /// Return the row of one segment. The block contains the hypothesis, followed by `references`
     /// references.
     fn sentence(&mut self, texts: &Block, references: usize) -> Result<&[i64], Error>;
 
@@ -406,8 +406,8 @@ pub(crate) fn count_next<M: Metric>(
 }
 
 /// A job that counts the segments of one batch. A single segment is a batch of one segment, and
-/// pairs are batches with a repeated hypothesis. So the metric's code, which dominates the compile
-/// time, is compiled only once per instruction set.
+/// pairs are batches with a repeated hypothesis. The metric's code, which dominates the compile
+/// time, is therefore compiled only once per instruction set.
 struct CountBatch<'a, 'b, M: Metric> {
     hypotheses: Lexed<'a>,
     references: &'b mut [Lexed<'a>],

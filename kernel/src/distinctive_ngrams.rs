@@ -1,11 +1,11 @@
 //! The n-grams that distinguish systems from each other and from the references.
 //!
 //! N-grams get ids, order by order. An n-gram of order n is identified by a pair of n-grams of
-//! order n - 1: its prefix and its suffix. An n-gram is at most as frequent as any part of it. So
-//! n-grams below a minimum count need no id, and neither do longer n-grams that contain them. A
-//! sketch of the pair counts, which may overestimate but never underestimates, excludes most of
-//! these early. Finally, the result is checked: if an excluded n-gram could have been listed,
-//! everything is repeated with a sufficiently small minimum count.
+//! order n - 1: its prefix and its suffix. An n-gram is at most as frequent as any part of it.
+//! Therefore, n-grams below a minimum count need no id, and neither do longer n-grams that contain
+//! them. A sketch of the pair counts, which may overestimate but never underestimates, excludes
+//! most of these early. Finally, the result is checked: if an excluded n-gram could have been
+//! listed, everything is repeated with a sufficiently small minimum count.
 //!
 //! In addition to the corpus, memory holds ids of the same total size, at most 32 MiB of sketches,
 //! and a record for each sufficiently frequent n-gram of one order.
@@ -504,8 +504,8 @@ impl NgramIds {
     }
 }
 
-/// Hash a key to 64 bits. The high bits depend on the most bits of the key. Adversarial texts can
-/// only increase the estimates of sketches; they cannot change a list.
+/// Hash a key to 64 bits. The high bits of the hash depend on more bits of the key than the low
+/// bits. Adversarial texts can only increase the estimates of sketches; they cannot change a list.
 #[inline(always)]
 fn hash_key(key: u64) -> u64 {
     (key ^ key >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)

@@ -1,8 +1,8 @@
 //! Ids for keys and for tokens, assigned in order of first use.
 //!
 //! Users control the texts and therefore the keys. A random seed per process spreads the keys over
-//! the table. Tokens that share a hashed key are distinguished by a seeded hash of their bytes. So
-//! no text can be constructed to make look-ups slow. The ids do not depend on the seed.
+//! the table. Tokens that share a hashed key are distinguished by a seeded hash of their bytes.
+//! Therefore, no text can be constructed to make look-ups slow. The ids do not depend on the seed.
 
 use crate::tokens::HASHED;
 use std::collections::HashMap;

@@ -3,8 +3,8 @@
 //!
 //! Each call of [`run`] has its own stop flag. The calling thread regularly calls the check (in
 //! Python, for signals) when it polls; threads added by [`in_threads`] read the flag. If the flag
-//! is set, the poll unwinds to [`run`], like a panic without a message. So intermediate functions
-//! need no handling of partial results, and a loop needs only one line.
+//! is set, the poll unwinds to [`run`], like a panic without a message. Intermediate functions
+//! therefore need no handling of partial results, and a loop needs only one line.
 //!
 //! Code may poll only where a panic would be harmless: buffers must be safe to drop, and the next
 //! user must clear them.

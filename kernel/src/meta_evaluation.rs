@@ -424,7 +424,7 @@ pub fn count_leads(
             }
         }
         // The lead after the swap is the lead of the unswapped items minus the lead of the swapped
-        // items. So it is at least the observed lead if the lead of the swapped items is not
+        // items. It is therefore at least the observed lead if the lead of the swapped items is not
         // positive.
         let mut count = counts.iter_mut();
         for (i, first) in swapped.iter().enumerate() {

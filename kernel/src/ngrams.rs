@@ -11,11 +11,13 @@
 //! is the set of reference positions where the n-gram that ends at `i` also ends. Each `i` uses the
 //! lowest unused position of `E(i, n)`. The number of used positions is the clipped count. The
 //! count is exact: occurrences of the same n-gram have equal sets, and different n-grams have
-//! disjoint sets. So each n-gram uses min(count in hypothesis, count in reference) positions.
+//! disjoint sets. Therefore, each n-gram uses min(count in hypothesis, count in reference)
+//! positions.
 //!
 //! With several references, each reference marks the hypothesis positions that used one of its
 //! positions, and the union of the marks is counted. Each reference marks the first `c` occurrences
-//! of an n-gram, where `c` is its count. So the union has as many marks as the largest count.
+//! of an n-gram, where `c` is its count. Therefore, the union has as many marks as the largest
+//! count.
 //!
 //! [`count_matches_general`] counts with hash maps, for references that are too long for bitsets.
 //! Tests compare the bitsets with it.
@@ -434,7 +436,7 @@ impl PositionIndex {
     }
 }
 
-/// Count the same matches with hash maps, for segments of any length.
+/// Count the clipped matches with hash maps, for segments of any length.
 ///
 /// Each n-gram has an id. The pair of the id of its (n-1)-gram prefix and the id of its last token
 /// determines its id.

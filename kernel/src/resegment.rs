@@ -2,15 +2,16 @@
 //!
 //! A unit is a word, a piece of a word or a character, given as an integer. [`bit_parallel`] and
 //! [`general`] align by the smallest edit distance, [`similar`] by the largest sum of
-//! similarities. Each returns an [`Alignment`]: the segment of every unit of the hypothesis, in
-//! which the segments never decrease. [`agreement`] counts what each segment has in common with its
-//! reference.
+//! similarities. Each returns an [`Alignment`], which contains the segment of every unit of the
+//! hypothesis. Segment numbers never decrease. [`agreement`] counts the units that each segment has
+//! in common with its reference.
 //!
-//! The edit distance is that of Matusov et al. (2005), "Evaluating Machine Translation Output with
-//! Automatic Sentence Segmentation", with the order of equally good steps of mweralign 1.4: first
-//! skip a unit of the reference, then skip a unit of the hypothesis, then pair two units. A border
-//! between segments costs nothing, and no unit of the hypothesis is inserted between a border and
-//! the next unit of the reference, so additional units belong to the end of the previous segment.
+//! The edit distance follows Matusov et al. (2005), "Evaluating Machine Translation Output with
+//! Automatic Sentence Segmentation". Equally good steps have the order of preference of mweralign
+//! 1.4: first skip a unit of the reference, then skip a unit of the hypothesis, then pair two
+//! units. A border between segments costs nothing, and no unit of the hypothesis is inserted
+//! between a border and the next unit of the reference, so additional units belong to the end of
+//! the previous segment.
 
 pub mod agreement;
 pub mod bit_parallel;
@@ -23,13 +24,13 @@ pub type Segments = [Vec<Vec<u32>>];
 /// Marks a unit that is paired with no other unit.
 pub const UNPAIRED: u32 = u32::MAX;
 
-/// The place of each unit of the hypothesis.
+/// The segment and the counterpart of each unit of the hypothesis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alignment {
     /// For each unit of the hypothesis: its segment, or `UNPAIRED` if the unit belongs to none.
     pub segments: Vec<u32>,
-    /// For each unit of the hypothesis: the unit of its segment with which it is paired, or
-    /// `UNPAIRED`.
+    /// For each unit of the hypothesis: the reference unit in its segment with which it is paired,
+    /// or `UNPAIRED`.
     pub pairs: Vec<u32>,
     /// For each segment: the alternative with which the hypothesis is aligned.
     pub alternatives: Vec<u32>,
@@ -37,12 +38,12 @@ pub struct Alignment {
     pub errors: u64,
 }
 
-/// How the cost of a border before the first unit of the hypothesis is counted.
+/// The cost of a border before the first unit of the hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeadingBorders {
-    /// A border costs nothing, as everywhere else.
+    /// The border costs nothing, like all other borders.
     Free,
-    /// A border costs as much as a unit, as in mweralign and mwerSegmenter. The first unit of the
-    /// hypothesis can then hardly be placed in a later segment.
+    /// The border costs as much as a unit, as in mweralign and mwerSegmenter. The first unit of the
+    /// hypothesis is then rarely placed in a later segment.
     Counted,
 }

@@ -3,8 +3,8 @@
 //!
 //! sacreBLEU's bootstrap sums statistics in 32-bit floats and passes NumPy scalars to formulas for
 //! Python floats. Since NumPy 2, the result of combining a NumPy float with a Python float has 32
-//! bits ([`MixedFloat`] implements that rule). So most of the arithmetic is in single precision.
-//! The result is a NumPy float, unless a branch returns a Python constant.
+//! bits ([`MixedFloat`] implements that rule). Therefore, most of the arithmetic is in single
+//! precision. The result is a NumPy float, unless a branch returns a Python constant.
 
 use crate::bleu::Smoothing;
 use crate::math::{exp, ln};

@@ -179,7 +179,7 @@ pub unsafe trait Vector: Copy {
     unsafe fn load(source: *const u8) -> Self::Bytes;
     /// Compare each byte with `value`.
     unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask;
-    /// Compare each byte with the range from `first` to `last`, inclusive.
+    /// Test whether each byte is in the range from `first` to `last`, inclusive.
     unsafe fn within(bytes: Self::Bytes, first: u8, last: u8) -> Self::Mask;
     /// Return the classes of each byte.
     unsafe fn classes(bytes: Self::Bytes, table: &Classes) -> Self::Bytes;

@@ -603,8 +603,8 @@ impl Source for Stream {
 mod tests {
     use super::*;
 
-    /// Return the number of lines that a search finds, the end of the last, and whether the batch
-    /// is full.
+    /// Return the number of lines that a search finds, the end of the last line, and whether the
+    /// batch is full.
     fn search_lines(text: &[u8], size: BatchSize) -> (usize, usize, bool) {
         let mut search = LineSearch::default();
         let is_full = search.advance(text, size);

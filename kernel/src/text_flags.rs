@@ -22,7 +22,7 @@ pub const MISSING: u32 = 1 << 1;
 pub const COPIED: u32 = 1 << 2;
 /// The hypothesis equals one of its references.
 pub const IDENTICAL: u32 = 1 << 3;
-/// The hypothesis has at least [`MIN_DUPLICATE_BYTES`] bytes and occurs with another source, too.
+/// The hypothesis has at least [`MIN_DUPLICATE_BYTES`] bytes and also occurs with another source.
 pub const DUPLICATE: u32 = 1 << 4;
 /// The source and references occurred in an earlier segment.
 pub const REPEATED: u32 = 1 << 5;

@@ -184,7 +184,7 @@ unsafe fn long_key(pointer: *const u8, length: usize) -> u64 {
 }
 
 /// Hash all bytes of a token except the last eight. Tokens with equal starts and ends, such as URLs
-/// and identifiers, must not share a key, so every byte must count.
+/// and identifiers, must not share a key, so the hash must depend on every byte.
 ///
 /// # Safety
 /// The token must be readable.

@@ -51,7 +51,8 @@ _MAX_ORDER = 6
 # Upper limit of the NIST scores that real systems reach.
 MAX_NIST = 25
 
-# Computed scores within this distance of a score show how many matches to expect by chance.
+# The number of computed scores within this distance of a score shows how many matches to expect by
+# chance.
 CHANCE_WINDOW = 1.0
 
 # If fewer matches than this are expected by chance, a match is probably not a coincidence.
@@ -513,11 +514,11 @@ def _vary_members(*, has_several_references: bool) -> Iterator[tuple[Member, lis
         if not isinstance(member.metric, BLEU) and member.metric.parameters["tokenize"] == "none":
             for change in _TOKENIZERS[:3]:
                 yield from _apply_change(member, change)
-    # People usually change sacreBLEU's settings, so a variant is described as a change of
-    # sacreBLEU where possible.
+    # Users usually start from sacreBLEU and change its settings, so variants are described as
+    # changes to sacreBLEU's settings where possible.
     members = [member for member in MEMBERS.values() if isinstance(member.metric, BLEU)]
     members.sort(key=lambda member: not member.name.startswith("sacrebleu"))
-    # Segment means are computed in Python and therefore slow, so fewer changes are tried.
+    # Segment means are computed in Python, which is slow, so fewer changes are tried.
     few_changes = [
         *_TOKENIZERS,
         *_CASES,

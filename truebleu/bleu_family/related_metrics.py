@@ -10,7 +10,7 @@ from truebleu.metrics.codebleu import CodeBLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 
-# Classes of metrics that are not BLEU, whatever their parameters.
+# Classes of metrics that are not BLEU, regardless of their parameters.
 RELATED_METRICS = (NIST, GLEU, CodeBLEU)
 
 

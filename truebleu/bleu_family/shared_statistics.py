@@ -31,7 +31,7 @@ class SharedCorpus:
         references: corpus_inputs.References,
         workers: int = 1,
     ) -> None:
-        # A copy of the text has no fields.
+        # Read the fields now, because copies of the texts do not have them.
         self._data_fields = getattr(hypotheses, "signature_fields", None)
         self.hypotheses = segments.make_rereadable(hypotheses, copy_all=True)
         self.references = segments.make_rereadable(references, copy_all=True)

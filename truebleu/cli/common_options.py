@@ -435,7 +435,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog, formatter_class=HelpFormatter, add_help=False, allow_abbrev=False, **texts
         )
-        # Function that raises UsageError for an unknown option if it has a remedy.
+        # Function that raises UsageError for an unknown option if there is a remedy.
         self.explain_option: Callable[[str], None] | None = None
         for group in groups:
             self._add_options(group)
@@ -550,7 +550,7 @@ class Parser(argparse.ArgumentParser):
         same_word = name[1:] if is_long else f"-{name}"
         if self.explain_option is not None and same_word not in actions_by_flag:
             self.explain_option(name)
-        # Do not suggest a long option for a short one (--threads for -t), or the reverse.
+        # Do not suggest a long option for a short one (--threads for -t), or vice versa.
         candidates = [one for one in actions_by_flag if one.startswith("--") == is_long]
         beginnings = [one for one in candidates if is_long and one.startswith(name)]
         flag = same_word if same_word in actions_by_flag else (beginnings or [""])[0]

@@ -132,7 +132,7 @@ def _sort_files(options: argparse.Namespace) -> tuple[dict[str, File], list[File
         else:
             references.append(file)
     if not logs and references:
-        # The error names the first line, which is not JSON.
+        # Treat the first reference as a log: the error then states that its first line is not JSON.
         logs.append((None, references.pop(0)))
     if not logs:
         raise UsageError("missing LOG: name at least one log of a simultaneous system")

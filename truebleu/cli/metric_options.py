@@ -203,7 +203,7 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
             parameters_by_option = {
                 parameter.format_option(metric.PREFIX): parameter for parameter in metric.PARAMETERS
             }
-            # A metric's own options follow the shared options, because they override them.
+            # Add a metric's own options last, because they override the shared options.
             parameters_by_option |= {
                 option: parameter
                 for parameter in metric.PARAMETERS

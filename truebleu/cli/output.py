@@ -35,7 +35,7 @@ SUFFIXES = {
     ".bib": "bibtex",
     **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
 }
-# Version of the JSON output. Incompatible changes increase it.
+# Version of the JSON output, which increases with each incompatible change.
 VERSION = 1
 # Formats of views with full precision and complete signatures.
 EXACT = ("json", "csv", "tsv")

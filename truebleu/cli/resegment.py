@@ -53,7 +53,7 @@ from truebleu.resegmentation.resegment import Resegmentation, resegment, texts_b
 from truebleu.text.segments import make_rereadable
 
 FORMAT_NAMES = ["text", *(name for name in ROW_FORMATS if name not in ("text", "parquet"))]
-# Enough to see whether two texts belong together.
+# Number of lines that suffices to see whether two texts belong together.
 SAMPLE_LINES = 2000
 COLUMNS = (
     *("segment", "document", "start", "end", "equal", "substituted", "added", "missing"),
@@ -141,7 +141,7 @@ def _divide_log(options: argparse.Namespace) -> tuple[str, Resegmentation]:
                 "document"
             )
     method, _, _ = (options.resegment or "soft").partition(",")
-    # `Inputs` would divide the lines of the log.
+    # Reset the option, because `Inputs` would otherwise re-segment the lines of the log.
     options.resegment = None
     inputs = files.Inputs(options)
     ((system, file),) = inputs.systems.items()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
-# Width of text that is not printed on a terminal, and of the narrowest column of texts.
+# Width of text that is not printed on a terminal, and minimum width of a column of texts.
 DEFAULT_WIDTH, MIN_TEXT_WIDTH = 100, 20
 
 
@@ -329,7 +329,7 @@ class ParquetWriter(RowWriter):
             raise UsageError("-f/--format: parquet needs an output file. Name it with -o")
         try:
             import pyarrow as pa
-            import pyarrow.parquet  # a later import would fail while DuckDB reads rows
+            import pyarrow.parquet  # importing it later, while DuckDB reads rows, would fail
         except ImportError:
             raise UnavailableError("-f parquet needs pyarrow: pip install pyarrow") from None
         super().__init__(output, table)

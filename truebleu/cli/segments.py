@@ -181,14 +181,14 @@ def _score_all_segments(
 # ---- writer ----
 
 Metrics = Mapping[Metric[Any], str | None]
-# The statistics and scores of a batch of segments per metric, and its extra columns.
+# For a batch of segments: the statistics and scores per metric, and the extra columns per metric.
 SegmentScores = Sequence[tuple[Statistics, Scores]]
 ExtraColumns = Sequence[Sequence[Any]]
 
 
 # "sacrebleu" is the format of `sacrebleu --sentence-level`.
 FORMATS = (*ROW_FORMATS, "sacrebleu")
-# Formats that contain the statistics of the scores always, or on request.
+# Formats that always contain the statistics, and formats that contain them on request.
 STATISTICS_FORMATS, REQUESTED_STATISTICS_FORMATS = ("json", "jsonl", "parquet"), ("tsv", "csv")
 
 

@@ -223,7 +223,7 @@ def _score_groups(sums: Sums, label: Mapping[str, object], system: str) -> Itera
     sizes = [segments for segments in sums.group_segments() if segments]
     for (key, group_scores), segments in zip(sums.scores().items(), sizes, strict=True):
         keys = {**label, **dict(zip(sums.by, key, strict=True))}
-        # A group column named "system" names the systems; several tables may have equal names.
+        # A group column named "system" names the systems; tables may contain the same system names.
         name = system
         if "system" in sums.by:
             key_text = "null" if keys["system"] is None else str(keys["system"])

@@ -45,7 +45,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     """Return a comparison as a dict."""
     segment_count = request.count_segments(metric_statistics)
     if request.documents is not None:
-        # Cached, so that a report on the same request does not read them again.
+        # Cache the names, so that a report on the same request does not read them again.
         request.documents = segment_labels.read_document_names(request.documents, segment_count)
     columns = _build_metric_columns(request, metric_statistics)
     warnings = _warn_about_texts(request, metric_statistics, columns)
@@ -193,7 +193,7 @@ def _describe_testing(request: Request, *, is_tested: bool) -> dict[str, Any]:
     return content
 
 
-# Kinds of warnings about texts that do not occur for systems in human evaluations.
+# Kinds of text warnings that do not occur for systems in human evaluations.
 UNUSUAL_TEXTS = (
     *("unsplit", "script", "tokenized", "tokenized references", "identical", "wrong file"),
     *("wrong reference", "letter case"),
@@ -365,7 +365,7 @@ class _MetricColumn:
     ) -> None:
         """Add the results of resampling, for the systems in table order."""
         self.score_intervals, self.result = score_intervals, result
-        # The systems as tables show them, and best first by this metric.
+        # The systems in the order of the tables, and the systems sorted by this metric, best first.
         self.system_order = system_order
         self.metric_order = sorted(system_order, key=self.get_sort_key)
         self.clusters: list[list[str]] | None = None

@@ -20,7 +20,8 @@ from truebleu.text.terminal_layout import join_words
 # Intervals and p-values are imprecise below these sample sizes.
 FEW_SEGMENTS = 30
 FEW_DOCUMENTS = 20
-# Minimum number of documents, and minimum ratio of standard errors, for the remark.
+# Minimum number of documents, and minimum ratio of standard errors, for the note on standard
+# errors.
 MIN_DOCUMENTS_FOR_ERRORS, MIN_ERROR_RATIO = 6, 1.2
 
 
@@ -90,7 +91,7 @@ def build_data_limit_notes(
 ) -> Iterator[dict[str, Any]]:
     """Yield notes about limitations of the data that the warnings do not already state."""
     testing = request.testing
-    # The first system with the same output, by later system.
+    # For each system with a duplicate output, the first system with the same output.
     same_outputs: dict[str, str] = {}
     for warning in warnings:
         if warning["kind"] == "same output":

@@ -42,7 +42,7 @@ TESTS = {
 # Names of corrections for multiple comparisons in headers of tables, and in sentences.
 CORRECTION_TITLES = {"holm": "Holm", "bh": "BH"}
 CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
-# Parts of the test set that can have scores of their own in text and tables.
+# Parts of the test set for which text and tables can show separate scores.
 TEST_SET_PARTS = ("document", "reference")
 # Orders of systems in tables: by the score of the first metric, or as the user gave them.
 SYSTEM_ORDERS = ("rank", "given")
@@ -218,7 +218,8 @@ class Request:
             self.runs = {name: [name] for name in self.systems}
         # The system that the others are compared with; None for a single system.
         self.baseline = _resolve_baseline(baseline, list(self.runs))
-        # Error messages of metrics that could not score a system; their scores are left out.
+        # Error messages of metrics that could not score a system; the scores of these metrics are
+        # left out.
         self.failure_messages: dict[str, str] = {}
         # The kernel's observations about the text of each output.
         self.text_summaries: dict[str, Summary] = {}

@@ -115,7 +115,8 @@ def build_scatter(content: Content) -> Scatter | None:
     ]
     if len(points) < 2:
         return None
-    # A system is on the Pareto line if every other system is slower or worse, or equal.
+    # A system is on the Pareto line if every other system is slower, worse, or equal in both
+    # respects.
     line = [
         index
         for index, (_, latency, bleu) in enumerate(points)

@@ -49,7 +49,8 @@ from truebleu.text.segments import File, as_file
 from truebleu.text.system_names import format_path, name_systems
 from truebleu.text.terminal_layout import format_count, join_words
 
-# OmniSTEval suspects accumulated computation time if it adds more milliseconds to LongYAAL.
+# OmniSTEval suspects accumulated computation time if computation adds more than this number of
+# milliseconds to LongYAAL.
 MAX_COMPUTATION = 2000
 # Languages without spaces between words, whose latency is measured per character.
 CHARACTER_LANGUAGES = ("zh", "yue", "ja", "th", "lo", "km", "my")

@@ -36,7 +36,7 @@ PAPER_COLUMNS = ("system", "score")
 SIGNATURE_PLACES = ("footnote", "caption", "none")
 # Maximum number of columns after the system names that fit on a page of a paper.
 MAX_COLUMNS = 8
-# Columns that depend on a test, and on resamples for intervals.
+# Columns that require a significance test, and columns that require bootstrap resamples.
 TEST_COLUMNS = {"cluster", "p-uncorrected", "p", "needed"}
 BOOTSTRAP_COLUMNS = {"interval", "mean", "half-width", "delta-interval", "std-error", "needed"}
 MARKS = {"better": BETTER, "worse": WORSE}

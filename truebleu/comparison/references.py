@@ -24,10 +24,10 @@ from truebleu.text.terminal_layout import format_count, join_words
 
 # Separate scores need one pass over all systems per reference, so their number is limited.
 MAX_REFERENCES = 20
-# A system is suspected of copying a reference if its output is identical in at least this share and
-# number of segments, and this many times as often as the median of the other systems (most outputs
-# contain short segments that are identical). Among the 125 WMT22 outputs with two references, these
-# limits flag Online-B (en-zh and en-cs), for reference B.
+# A system is suspected of copying a reference if at least this share and this number of its
+# segments are identical to the reference, and at least this many times the median of the other
+# systems (most outputs contain short segments that are identical). Among the 125 WMT22 outputs with
+# two references, these limits flag Online-B (en-zh and en-cs), for reference B.
 MIN_COPY_SHARE, MIN_COPIES, MIN_COPY_RATIO = 0.05, 10, 2.5
 
 
@@ -55,7 +55,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
         size = content["segments"] if indices is None else len(indices)
         try:
             scores = _score_single_reference(content, request, single_request)
-        except InputError:  # for example, no segment has this reference
+        except InputError:  # for example, if no segment has this reference
             return content
         reference_entries.append({"name": name, "segments": size, **scores})
         reference_entries[-1]["identical"] = dict(_describe_copies(identical, size))
@@ -127,7 +127,7 @@ def _score_single_reference(
     computed_names = [one["name"] for one in content["metrics"] if one["source"] == "truebleu"]
     names = dict(zip(request.metrics, computed_names, strict=True))
     order = [system["name"] for system in content["systems"]]
-    # A metric that does not split the texts has no winner with any reference.
+    # A metric that cannot split the texts has no winner with any reference.
     single_request.metrics = {
         metric: name
         for metric, name in single_request.metrics.items()
@@ -148,7 +148,8 @@ def _score_single_reference(
     try:
         columns = list(resample_metrics(single_request, order, unreliable_systems))
     except MetricFailedError:
-        # Every metric failed with this reference; the caller drops them for all references.
+        # Every metric failed with this reference, so the caller drops these metrics for all
+        # references.
         columns = []
     for metric, column in columns:
         column.name = names[metric]

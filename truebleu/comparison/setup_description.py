@@ -45,7 +45,7 @@ CORRECTION_CITATIONS = {
 }
 INTERVAL_CITATIONS = ("koehn-2004-statistical",)
 RUN_CITATIONS = ("clark-etal-2011-better",)
-# Methods of re-segmentation by the beginning of their names in signatures.
+# Re-segmentation methods, keyed by the beginning of their names in signatures.
 RESEGMENTATION_CITATIONS = {
     "soft": ("polak-etal-2025-better",),
     "omnisteval": ("polak-etal-2025-better",),
@@ -54,7 +54,8 @@ RESEGMENTATION_CITATIONS = {
     "suber": ("wilken-etal-2022-suber", "matusov-etal-2005-evaluating"),
     "time": ("wilken-etal-2022-suber",),
 }
-# Metrics of other programs by the beginning of their names, in lower case. The first match counts.
+# Metrics of other programs, keyed by the lower-cased beginning of their names. The first match
+# counts.
 EXTERNAL_CITATIONS = {
     "cometkiwi": ("rei-etal-2022-cometkiwi",),
     "comet-22": ("rei-etal-2020-comet", "rei-etal-2022-comet"),
@@ -358,7 +359,7 @@ def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDes
         samples = int(match[2].replace(",", "")) if match[2] else samples
         setup = setup.replace(test=test, samples=samples)
     alpha, level = PRINTED_ALPHA.search(prose), PRINTED_LEVEL.search(prose)
-    # Each of the two levels determines the other.
+    # The significance level and the confidence level determine each other.
     if alpha is not None:
         setup = setup.replace(alpha=float(alpha[1]), level=round(1 - float(alpha[1]), 12))
     elif level is not None:

@@ -306,7 +306,7 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
         return original(metric, hypotheses, references)
     try:
         rows = _compute_kernel_statistics(original, metric, kind, hypotheses, references)
-    except Exception:  # noqa: BLE001 - as above, and for errors of the kernel
+    except Exception:  # noqa: BLE001 - as above, and the kernel may raise errors
         rows = None
     return original(metric, hypotheses, references) if rows is None else rows
 

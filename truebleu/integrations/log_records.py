@@ -24,7 +24,7 @@ Row = Sequence[Any]
 class LogRecord(NamedTuple):
     """Values, tables and pages to log, each with a name."""
 
-    metrics: dict[str, float] = {}  # noqa: RUF012 - of a tuple
+    metrics: dict[str, float] = {}  # noqa: RUF012 - defaults of a NamedTuple
     params: dict[str, str] = {}  # noqa: RUF012
     # Column names and rows.
     tables: dict[str, tuple[Row, list[Row]]] = {}  # noqa: RUF012

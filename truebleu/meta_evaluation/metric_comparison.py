@@ -176,7 +176,8 @@ def _count_pairwise_trials(
     start = 0
     for size in sizes:
         for i, j in combinations(range(start, start + size), 2):
-            # For each way: flags for swapping the two systems, and a bit mask of trials.
+            # For each combination of swaps: flags for swapping the two systems, and a bit mask of
+            # trials.
             ways = [
                 (0, 0, full & ~draws[i] & ~draws[j]),
                 (0, 1, full & ~draws[i] & draws[j]),
@@ -296,8 +297,8 @@ def run_pair_permutation_test(
     permuted_sums = Stack([table]).choose(Stream(seed), samples, 1)[0].tolist()
     counts: Counts = {}
     for first, second in combinations(range(len(metrics)), 2):
-        # The second metric gains what the first loses, so the lead changes by twice that amount. It
-        # is at least as large as observed unless the first metric loses.
+        # The second metric gains what the first loses, so the lead changes by twice that amount.
+        # The lead is at least as large as observed unless the first metric loses.
         counts[first, second] = sum(row[first] <= row[second] for row in permuted_sums)
     return Trials(counts, samples, exact=False, test="pair permutation")
 

@@ -43,7 +43,7 @@ SYSTEM_COLUMNS = ("system", "sys", "system_id", "system_name", "model")
 ITEM_COLUMNS = (
     *("seg_id", "segment", "item", "item_id", "line", "segid", "globalsegid", "segment_id", "sid"),
 )
-# Item columns with numbers that are unique across documents.
+# Names of item columns whose numbers are unique across documents.
 GLOBAL_ITEM_COLUMNS = ("seg_id", "sid", "globalsegid", "line")
 DOCUMENT_COLUMNS = ("doc_id", "doc", "document", "document_id", "docid")
 SCORE_COLUMNS = ("score", "mqm_avg_score", "esa_score", "raw.scr", "raw_score", "mqm", "da")

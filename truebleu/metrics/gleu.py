@@ -73,7 +73,8 @@ class GLEU(PythonMetric):
             reference_counts.append(len(segment_references))
             tokens += [hypothesis] * len(segment_references)
             references += segment_references
-        # Compare each reference separately, with the matches of a single-reference BLEU.
+        # Compare the hypothesis with each reference separately, using the match counts of
+        # single-reference BLEU.
         metric = BLEU("none", max_order=max_order)
         table = iter(metric.statistics(tokens, references, workers=corpus.workers).tolist())
         rows = []

@@ -146,7 +146,7 @@ class NeuralMetric(SegmentMeanMetric):
             except Exception as error:  # noqa: BLE001
                 location, failed = f"segment {failing[0] + 1}: ", error
             else:
-                location = ""  # the segments fail only in a batch
+                location = ""  # each segment succeeds by itself, so no segment can be named
         raise MetricFailedError(f"{self.name}: {location}{_format_error(failed)}") from None
 
     def _load_with_clear_errors(self, load_function: Callable[..., Any], *arguments: Any) -> Any:

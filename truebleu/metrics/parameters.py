@@ -45,7 +45,7 @@ class Parameter(Generic[T]):
     shared = False
     # True if each metric also has a separate option, which overrides the shared option.
     has_own_option = False
-    # Name in the long option, if it differs from the parameter's name.
+    # Name used in the long option, if it differs from the parameter's name.
     long = ""
     # True if commands accept the parameter's option even if the user names no metric.
     common = False

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from truebleu.metrics.parameters import Parameter
 
-# Parameters of other packages, and what replaces them, for messages.
+# Parameters of other packages and their replacements, for messages.
 _WORKERS = "the argument `workers` of tb.bleu and of methods"
 _LANGUAGE = "tokenize=tb.language('zh').tokenizer, with the code of your language"
 FOREIGN_PARAMETERS = {
@@ -89,7 +89,8 @@ class Parametrized:
             first = annotated.index("_") if "_" in annotated else 0
             cls._POSITIONAL = tuple(name for name in annotated[:first] if name in names)
         if cls.PARAMETERS and vars(cls).get("__doc__") is not None:
-            # Help texts follow the first paragraphs, before the example.
+            # Insert the help texts of the parameters after the first paragraphs, before the
+            # example.
             head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
             parameter_help = "\n".join(f"    {p.name}: {p.python_help}." for p in cls.PARAMETERS)
             cls.__doc__ = f"{head.rstrip()}\n\n{parameter_help}\n{mark}{example}"

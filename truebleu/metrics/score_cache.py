@@ -18,7 +18,7 @@ from truebleu.text import download
 from truebleu.text.operating_system import write_atomically
 from truebleu.text.record import Record
 
-# Part of the key, changed when files of earlier releases become invalid.
+# Part of the cache key, which changes when files of earlier releases become invalid.
 VERSION = "1"
 
 

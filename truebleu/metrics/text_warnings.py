@@ -305,7 +305,7 @@ def warn_about_references(
         }
 
 
-# The end of a warning, if differences are not tested and if they are.
+# The two possible ends of a warning: without tests of differences, and with tests.
 UNRELIABLE = " are unreliable."
 UNTESTED = " are unreliable and not reported as significant."
 

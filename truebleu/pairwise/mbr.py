@@ -382,7 +382,7 @@ def _rank_candidates(
         places = [place[candidate] for candidate in candidates]
         expected, seen = [expected[i] for i in places], [seen[i] for i in places]
     sign = 1 if utility.lower_is_better else -1
-    # Candidates that pruning dropped later rank higher.
+    # The later pruning dropped a candidate, the higher it ranks.
     order = [(-count, sign * score) for count, score in zip(seen, expected, strict=True)]
     return MBR(
         utility=utility.name,

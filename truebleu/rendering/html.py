@@ -30,8 +30,8 @@ escape_html = html_escape.escape_html
 MAX_UNFOLDED_ROWS = 24
 
 # All rules are limited to one class, so that they do not affect the rest of a notebook. Colours
-# repeat what numbers, stars and signs show, and are distinguishable for colour-blind readers. Rules
-# for tables have a higher specificity than a notebook's rules.
+# only repeat what numbers, stars and signs show, and colour-blind readers can distinguish them.
+# Rules for tables have a higher specificity than a notebook's rules.
 STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 # An id in the selector outweighs the long selectors of notebooks, even if no element has this id.
 PART_STYLE = STYLE.replace(".truebleu", ":is(.truebleu, #truebleu)")

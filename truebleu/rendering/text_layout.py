@@ -150,7 +150,7 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
             part_layouts[number] = layout
         shown_layouts = list(part_layouts.values())
         if i and name_columns and table.caption:
-            # The caption identifies the metric of a separate part.
+            # A later part starts with the caption as a header, which identifies its metric.
             shown_layouts[len(name_columns) - 1] = column_layouts[name_columns[-1]].with_header(
                 table.caption
             )

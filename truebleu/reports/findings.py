@@ -59,7 +59,7 @@ MIN_REVERSED_GROUP_SIZE = 100
 # Labels with more values are skipped: nearly every segment has a different value.
 MAX_GROUPS = 2000
 
-# More systems, or more counts, are summarized.
+# If there are more systems or more counts, they are summarized.
 MAX_LISTED_SYSTEMS = 3
 
 # Lower limits of the length ranges, in reference tokens.
@@ -271,7 +271,8 @@ def _find_reversed_orders(
         p = min(1.0, result.differences[pair.best].p * len(tested_groups))
         if p >= testing.alpha:
             continue
-        # Both deltas are from the view of the system that is better in the group.
+        # Both deltas are the score of the system that is better in the group minus the score of the
+        # other system.
         p_text = format_p_value(p)
         p_equation = f"p {'' if p_text.startswith('<') else '= '}{p_text}".replace("<", "< ")
         correction = ""

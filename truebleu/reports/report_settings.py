@@ -26,7 +26,7 @@ class MetricSetting(NamedTuple):
     tables: Mapping[str, Statistics]
     # Label, unique among all settings.
     label: str
-    # Name of the metric in the comparison, or None for further settings.
+    # Name of the metric in the comparison, or None for settings that are not in the comparison.
     comparison_name: str | None
 
 

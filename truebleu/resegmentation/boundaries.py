@@ -29,7 +29,7 @@ def describe_boundaries(result: Resegmentation, number: int) -> dict[str, Any]:
     method = get_method(result.method)
     text = result.inputs.texts[facts.document]
     stream, alignment, places = align_document(method, text, rows, result.inputs.timing)
-    # Units without a segment are at no boundary.
+    # Units without a segment are not next to a boundary.
     kept = [index for index, place in enumerate(places) if place != UNPAIRED]
     document = _DividedDocument(
         method,
@@ -37,7 +37,7 @@ def describe_boundaries(result: Resegmentation, number: int) -> dict[str, Any]:
         Units(
             [stream.keys[index] for index in kept],
             [stream.spans[index] for index in kept],
-            # Without this information, a segment may begin with every unit.
+            # Without this information, a segment may begin at any unit.
             [stream.begins[index] for index in kept] if stream.begins else [True] * len(kept),
             stream.text,
         ),
@@ -99,7 +99,7 @@ class _DividedDocument:
         index = bisect_left(self.places, after)
         moves = []
         if self.method.compares != "times":
-            # A move to the left gives the last word before the boundary to the segment after it.
+            # Moving the boundary to the left moves the last word before it to the segment after it.
             if index and self._can_receive(after):
                 words = slice(self._find_word_start(index - 1), index)
                 moves.append(self._describe_move("left", words, after))
@@ -160,7 +160,7 @@ class _DividedDocument:
             "direction": direction,
             "text": self._get_text(words.start, words.stop),
             "segments": [self.numbers[giver], self.numbers[receiver]],
-            # Sums of similarities in another order have other last digits.
+            # Adding the similarities in another order would change the last digits of their sum.
             "difference": round(difference, 9),
         }
 

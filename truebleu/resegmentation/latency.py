@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from math import inf
 from statistics import mean
 
-# The names of the metrics for logs with one segment per line, and for recordings.
+# The names of the metrics for logs with one segment per line, and of the metrics for recordings.
 SHORT_METRICS = ("LAAL", "YAAL", "AL", "DAL", "AP")
 LONG_METRICS = ("LongYAAL", "StreamLAAL", "LAAL", "AL", "DAL", "AP")
 METRICS = tuple(dict.fromkeys((*SHORT_METRICS, *LONG_METRICS)))
 # Suffix of metrics that use times with computation, as in SimulEval.
 COMPUTATION_AWARE = "_CA"
-# OmniSTEval reports a likely degenerate policy if DSPTV is further from 0.
+# OmniSTEval reports a likely degenerate policy if DSPTV is further from 0 than this.
 MAX_DSPTV = 20
 
 
@@ -159,7 +159,7 @@ def _compute_dal(delays: Sequence[float], source_length: float) -> float:
     rate = len(delays) / source_length
     total, previous = 0.0, -inf
     for index, delay in enumerate(delays):
-        # The system needs at least 1 / rate of source per unit.
+        # Each unit is written at least 1 / rate after the previous one.
         previous = max(delay, previous + 1 / rate)
         total += previous - index / rate
     return total / len(delays)

@@ -247,7 +247,7 @@ def _get_number(place: str, record: Mapping[str, Any], name: str) -> float:
 def _is_finite_number(value: object) -> bool:
     try:
         return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    except OverflowError:  # an integer of hundreds of digits
+    except OverflowError:  # an integer with hundreds of digits
         return False
 
 
@@ -380,7 +380,7 @@ def _replay_recording(
             shared = min(len(units), len(changed))
             for times, time in ((delays, now), (elapsed, done)):
                 times[shared:] = [time] * (len(changed) - shared)
-                # The system has changed the last word that it had written before.
+                # The system has replaced the last word that it wrote earlier.
                 if unit == "word" and shared and units[shared - 1] != changed[shared - 1]:
                     times[shared - 1] = time
             units = changed
@@ -409,7 +409,7 @@ def read_segmentation(path: Any) -> list[SourceSegment]:
         duration = _get_number(place, item, "duration")
         if duration < 0:
             raise InputError(f"{place}: 'duration' is negative: {duration:g}")
-        # Text is divided in order. Segments may overlap, as speakers do.
+        # Text is divided in order. Segments may overlap, because speakers do.
         if offset < last_offsets.get(recording, offset):
             raise InputError(
                 f"{place}: 'offset' goes back from {last_offsets[recording]:g} to {offset:g} "

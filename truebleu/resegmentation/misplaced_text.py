@@ -11,9 +11,9 @@ from itertools import pairwise
 LOOP_LENGTH, LOOP_COUNT = 8, 3
 # Phrases that return after more units are normal.
 MAX_LOOP_DISTANCE = 60
-# A moved segment shares at least this many pairs of adjacent units, and this share of its pairs,
-# with its other place. Of 4,500 segments of WMT22's outputs, none does. Of the segments that lose
-# their place if documents are rotated, 6 of 10 do.
+# A segment has moved if it shares at least this number, and this share, of its pairs of adjacent
+# units with text in another place. None of 4,500 segments of WMT22's outputs meets these
+# conditions; if documents are rotated, 6 of 10 displaced segments do.
 MIN_PAIRS, MIN_PAIR_SHARE = 3, 0.3
 # Frequent pairs do not locate a segment.
 MAX_POSITIONS = 50
@@ -45,7 +45,7 @@ def _find_repeated_runs(keys: Sequence[str]) -> dict[tuple[str, ...], list[int]]
     """Return the starts of each run that occurs often enough within short distances."""
     starts_by_run: dict[tuple[str, ...], list[int]] = {}
     repeated = {}
-    # Every unit of a loop occurs as often as the loop.
+    # Every unit of a loop occurs at least as often as the loop.
     frequent = {key for key, count in Counter(keys).items() if count >= LOOP_COUNT}
     is_frequent = bytes(map(frequent.__contains__, keys))
     for match in re.finditer(b"(?=\1{%d})" % LOOP_LENGTH, is_frequent):

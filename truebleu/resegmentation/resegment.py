@@ -50,12 +50,12 @@ from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, re
 from truebleu.text.system_names import format_path
 from truebleu.text.terminal_layout import format_count, join_words
 
-# A run of this many units without counterpart counts as missing or added text; shorter runs are
-# differences of wording.
+# A run of this many units without a counterpart counts as missing or added text; shorter runs are
+# differences in wording.
 MIN_RUN = 5
-# Less covered, or more missing or added text, is worth a warning.
+# A warning reports a smaller covered share, or a larger share of missing or added text.
 MIN_COVERED, MAX_DIFFERENT = 0.3, 0.1
-# A segment with a smaller share of agreeing units is far from its reference.
+# A segment with a smaller share of matching units is flagged as very different from its reference.
 MIN_SIMILARITY = 0.2
 # Limit for the product of the lengths of text and reference; larger texts would take hours.
 MAX_CELLS = 10**11
@@ -589,8 +589,8 @@ def align_document(
     alignment = method.align(stream, references, timing)
     places = alignment.segments
     if method.is_own or (method.program == "OmniSTEval" and stream.begins):
-        # A word goes where its first unit goes. Own methods lose no text, and leave segments
-        # without reference empty.
+        # A word belongs to the segment of its first unit. truebleu's own methods keep all text, and
+        # leave segments without a reference empty.
         filled = (number for number, units in enumerate(alignment.references) if units)
         first = next(filled, 0) if method.is_own else None
         places = decode(_kernel.join_units(places.tobytes(), bytes(stream.begins), first))

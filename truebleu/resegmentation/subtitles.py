@@ -20,7 +20,8 @@ from truebleu.text.system_names import format_path
 
 LINE_END, BLOCK_END = "<eol>", "<eob>"
 MASK = "<mask>"
-# The contents of texts for metrics: words, words and breaks, or breaks and a mask for each word.
+# The content that metrics receive: words, words and breaks, or breaks and a placeholder for each
+# word.
 BREAK_MODES = ("none", "words", "only")
 ARROW = "-->"
 TIME = re.compile(r"(?:(\d+):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,6})")

@@ -63,7 +63,7 @@ def _split_word(name: str, word: str) -> list[tuple[str, int, int, bool]]:
     classes = classify_characters(word)
     spans = locate_tokens(word, tokens)
     if spans is None:
-        # The word is one unit of text, which no segment may cut.
+        # The word is one unit of text, which must not be divided between segments.
         if UNSPACED in classes:
             raise InputError(
                 f"the tokenizer {name} changes {format_value(word)} to "

@@ -19,9 +19,10 @@ from truebleu.text.text_marks import UNSPACED_LETTERS
 # Characters that extend the previous character although they are not in a category of marks.
 EXTENDING = {"\u0e33", "\u0eb3", "\uff9e", "\uff9f", *map(chr, range(0x1F3FB, 0x1F400))}
 WHITE_SPACE, WORD, UNSPACED, EXTENSION, SYMBOL = " wum."
-# Words that are kept with their keys or tokens, because most words of a text occur again.
+# Maximum number of words that are cached with their keys or tokens, because most words in a text
+# recur.
 MAX_CACHED_WORDS = 1 << 16
-# Stands for a space in pieces of SentencePiece.
+# Represents a space in SentencePiece pieces.
 SPACE_MARK = "\u2581"
 UNSPACED_LETTER = re.compile(f"[{UNSPACED_LETTERS}]")
 UNIT = re.compile("w[wm]*|[u.]m*|m+")
@@ -40,7 +41,7 @@ class _CharacterClasses(dict[int, str]):
         elif category[0] == "L" and UNSPACED_LETTER.match(character):
             kind = UNSPACED
         elif category[0] == "P" and unicodedata.east_asian_width(character) in "FW":
-            # Punctuation of these scripts, as between two Chinese sentences.
+            # Punctuation of scripts without spaces, such as the Chinese full stop.
             kind = UNSPACED
         else:
             kind = WORD if category[0] in "LN" else SYMBOL
@@ -129,7 +130,7 @@ class PatternSplitter:
 
     def __call__(self, text: str) -> Units:
         """Return the units of a text."""
-        # Gaps and units in turn.
+        # Gaps and units alternate.
         parts = self.pattern.split(self.prepare(text) if self.prepare else text)
         ends = list(accumulate(map(len, parts)))
         keys = parts[1::2]
@@ -185,11 +186,11 @@ def _begins_word(piece: str) -> bool:
     return starts_like_mark or not re.search("[A-Za-z0-9\x80-\U0010ffff]", piece)
 
 
-# mweralign separates words at ASCII white space alone, and lowers only A to Z.
+# mweralign splits words only at ASCII white space, and lower-cases only A to Z.
 split_ascii_words = PatternSplitter(re.compile(r"([^ \t\n\r\v\f]+)"), prepare=_lower_ascii)
 # A run of Latin-1 characters is one unit.
 split_latin_runs = PatternSplitter(re.compile(r"([\0-\xff]+|[^\0-\xff])"), prepare=_lower_ascii)
-# As SubER does: breaks of lines and blocks belong to the word before them.
+# As in SubER, line breaks and block breaks belong to the word before them.
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 SUBTITLE_WORD = re.compile(r"(?!<eo[lb]>(?!\S))\S+(?:\s+<eo[lb]>(?!\S))*")
 split_subtitle_words = PatternSplitter(

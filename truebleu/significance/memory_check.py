@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # The kernel's memory layouts (kernel/src/resample.rs): bytes per segment, and number of columns, by
-# number type. Random draws take DRAW_BYTES in addition.
+# number type. Random draws take an additional DRAW_BYTES.
 COLUMN_LAYOUTS = {"integer": (64, 32), "single": (256, 64)}
 DRAW_BYTES = 1 << 23
 

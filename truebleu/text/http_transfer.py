@@ -107,7 +107,7 @@ def fetch_file(
             if wait is None or not problem.is_transient:
                 raise
             sleep(wait if problem.retry_after is None else problem.retry_after)
-    raise AssertionError  # The last attempt returns or raises.
+    raise AssertionError  # The last attempt returns or raises an error.
 
 
 def delete_part(part: str) -> None:

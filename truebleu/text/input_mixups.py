@@ -14,7 +14,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.text import reference_checks, text_marks
 
-# Kinds of mix-ups of inputs.
+# Ways in which users mix up input files.
 SOURCE, SOURCE_LANGUAGE, OTHER_LANGUAGE = "source", "source language", "other language"
 SHIFTED = "shifted"
 MIN_WORDS = 100

@@ -131,7 +131,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 # Number of seconds between two attempts to lock a file, and before the wait is reported.
 LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
-# The threads of this process that hold a lock. NFS locks do not tell threads of one process apart.
+# The threads of this process that hold a lock. NFS locks do not distinguish threads of the same
+# process.
 _owners: dict[tuple[str, int], int] = {}
 
 

@@ -55,7 +55,8 @@ _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
 _INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"
 _IBLEU_EXCEPTIONS = f"[!#%*<=>\\\\^_|{_SPECIAL_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
-# Characters whose Unicode categories have not changed for long, without numbers other than 0-9.
+# Characters whose Unicode categories have been stable for many versions, except numbers other than
+# 0-9.
 _STABLE_CHARACTERS = (
     "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
     "\U0001f300-\U0001f5ff"

@@ -15,23 +15,25 @@ from truebleu.text import text_marks
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
-# Minimum number of words of an input that is compared, and of lines whose case is compared.
+# Minimum number of words for comparing an input, and of lines for comparing its case.
 MIN_WORDS, MIN_LINES = 100, 20
-# A wrong file shares a smaller part of its words with the other texts of the same line.
+# A wrong file shares a smaller proportion of its words with the other texts on the same line.
 MAX_FOREIGN_SHARE = 0.25
-# Right files share at least this part, and exceed the wrong file's part by this factor.
+# Correct files share at least this proportion, and exceed the wrong file's proportion by this
+# factor.
 MIN_COMMON_SHARE, MIN_RATIO = 0.35, 2
 MAX_SHIFT = 3
 # Step between the lines that are examined first.
 MAY_BE_SHIFTED_STEP = 4
-# A line with this many words is compared with neighbouring references.
+# Minimum number of words for comparing a line with neighbouring references.
 MIN_LINE_WORDS = 4
-# Share of lines that fit a neighbouring reference better, from which on lines look shifted.
+# Lines look shifted if at least this share of them fits a neighbouring reference better.
 MIN_SHIFTED_SHARE = 0.2
 SHIFTED_LINES = "shifted lines"
-# Characters of a line that are examined, so that long lines need little memory.
+# Maximum number of characters examined per line, so that long lines need little memory.
 MAX_CHARACTERS = 1000
-# Text is in one case if this share of its lines is, and at most half of each reference's lines.
+# Text counts as upper or lower case if at least the first share of its lines, and at most the
+# second share of each reference's lines, are in that case.
 MIN_CASE_SHARE, MAX_REFERENCE_CASE_SHARE = 0.9, 0.5
 LOWER, UPPER = "lower case", "upper case"
 # Characters of scripts without spaces are separate words.

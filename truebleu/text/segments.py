@@ -414,9 +414,9 @@ class BufferedLines(File):
 
     # The texts without line endings, not validated as UTF-8.
     texts: Sequence[bytes]
-    # Fields about the texts that signatures of their scores have.
+    # Fields that describe the texts in the signatures of their scores.
     signature_fields: Mapping[str, str] | None = None
-    # The re-segmentation that made the texts.
+    # The re-segmentation that produced the texts.
     resegmentation: Any = None
 
     def __init__(self, file: File, *, on_disk: bool = False) -> None:

@@ -59,7 +59,8 @@ MODELS = {
     ),
 }
 
-# Models that keep all characters, which divide texts for re-segmentation; no tokenizers of metrics.
+# Models that preserve all characters and split texts for re-segmentation. They are not available as
+# metric tokenizers.
 PIECE_MODELS = {
     "mweralign-spm32k": PublishedModel(
         "TRUEBLEU_SPM_MWERALIGN",

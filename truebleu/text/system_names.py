@@ -99,12 +99,13 @@ def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
 
 # ---- short names ----
 
-# If names are longer, the parts that all names of a call share are removed.
+# If names are longer than this, the parts that all names in a call share are removed.
 MAX_NAME_LENGTH = 20
 # Shorter names, such as "B", would look like letters of systems; numbers would look like scores.
 _MIN_SHORT_NAME = re.compile(r"(?=.*[^\W\d_]).{2,}", re.DOTALL)
 _SEPARATOR = re.compile(r"([./\\:])")
-# Pattern of the end of a name in a sentence, where no longer name may continue.
+# Pattern that must match after a name in a sentence, so that the name is not the start of a longer
+# one.
 _NAME_END = r"(?![\w-]|[./\\:#]\w)"
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from truebleu.text import segments
 from truebleu.text.segments import File
 
-# The kernel examines the characters of equally many segments.
+# The kernel examines the characters of the same number of segments.
 MAX_EXAMINED_SEGMENTS = 200
 # Maximum number of segment numbers in a message.
 MAX_EXAMPLES = 3
@@ -41,10 +41,11 @@ class MarkCount(NamedTuple):
     """The first mark that was found."""
 
 
-# Kind of the mark of tokenized text.
+# The kind of mark that indicates tokenized text.
 TOKENIZED = "tokenized"
 # Marks by kind: BPE (subword-nmt, Moses, SentencePiece, WordPiece), tokens of models, entities, and
-# spaces before the final full stop. Text without any of the strings has no marks of the kind.
+# spaces before the final full stop. A text that contains none of a kind's strings has no marks of
+# that kind.
 PATTERNS = {
     TOKENIZED: ((" .",), re.compile(r" \.\s*$")),
     "subword marks": (

@@ -339,7 +339,7 @@ def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callabl
     return split
 
 
-# A text with spaces around its punctuation, as tokenized text has, to test tokenizers.
+# Sample for testing tokenizers, with spaces around punctuation as in tokenized text.
 SPACED_SAMPLE = "It ' s 3 . 5 km to the town ( of course ) , isn ' t it ?"
 
 

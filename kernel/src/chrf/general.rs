@@ -1,10 +1,10 @@
 //! Clipped matches for texts of any length and any n-gram orders, counted in time linear in the
 //! text length.
 //!
-//! An n-gram consists of its (n-1)-gram prefix and one more character. So each order has a hash
-//! table of (prefix, character) pairs. The index of a pair in the table identifies the n-gram in
-//! the next order. Only reference n-grams are added to the table; hypothesis n-grams are looked up.
-//! If the reference lacks an n-gram, it lacks all longer n-grams with that prefix, so the start
+//! An n-gram consists of its (n-1)-gram prefix and one more character. Therefore, each order has a
+//! hash table of (prefix, character) pairs. The index of a pair in the table identifies the n-gram
+//! in the next order. Only reference n-grams are added to the table; hypothesis n-grams are looked
+//! up. If the reference lacks an n-gram, it lacks all longer n-grams with that prefix, so the start
 //! position is dropped.
 
 use crate::interrupt::Work;

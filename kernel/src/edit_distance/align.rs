@@ -1,8 +1,8 @@
 //! Alignment with bit-parallel rows, 64 cells at a time.
 //!
-//! Neighbouring cells of the table of edit distances differ by -1, 0 or 1. So a row has two bits
-//! per cell: whether it rises and whether it falls (Myers 1999, with the operations of Hyyrö 2003).
-//! All rows are stored, and the path is traced back through them. Columns are tokens of the
+//! Neighbouring cells of the table of edit distances differ by -1, 0 or 1. A row therefore has two
+//! bits per cell: whether it rises and whether it falls (Myers 1999, with the operations of Hyyrö
+//! 2003). All rows are stored, and the path is traced back through them. Columns are tokens of the
 //! reference, and rows are tokens of the hypothesis.
 //!
 //! Large tables are computed in a band around the diagonal that contains every cheapest path. The

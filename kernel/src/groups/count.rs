@@ -30,7 +30,7 @@ pub struct ColumnRoles {
     pub group_columns: Vec<String>,
     /// A column of ids, and the number of hash buckets for them.
     pub bucket_column: Option<(String, u64)>,
-    /// Whether every row is a separate group, with its row number as key.
+    /// Whether every row is a separate group, with its row number as its key.
     pub by_row: bool,
 }
 

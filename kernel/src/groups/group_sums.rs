@@ -439,7 +439,7 @@ mod tests {
             for second in &types {
                 assert_eq!(first.join(second), second.join(first));
                 for third in &types {
-                    // Joins may fail in some orders, but all that succeed give the same type.
+                    // Joins may fail in some orders, but all successful joins give the same type.
                     let left = join(first.join(second), third);
                     let right = join(second.join(third), first);
                     if let (Some(left), Some(right)) = (left, right) {

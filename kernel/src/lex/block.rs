@@ -151,7 +151,7 @@ pub struct LexBlocks<'a, R> {
     pub tokens: &'a mut Tokens,
     /// The output lines.
     pub lines: &'a mut LineTable,
-    /// Whether to compute the keys of the tokens, too.
+    /// Whether to also compute the keys of the tokens.
     pub with_keys: bool,
     /// The rule in its initial state.
     pub rule: R,

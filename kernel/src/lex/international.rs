@@ -112,7 +112,8 @@ pub struct InternationalRule {
 }
 
 impl BlockRule for InternationalRule {
-    /// A mark at the edge of a segment has only one neighbour, so a number there keeps it attached.
+    /// A mark at the edge of a segment has only one neighbour. If the neighbour is a number, the
+    /// mark stays attached.
     const EDGE_CHECK: Option<EdgeCheck> = Some(|text, line, start, end| {
         let (opening_class, width) = first_class(&text[start..]);
         let closing_start = previous_start(text, end);

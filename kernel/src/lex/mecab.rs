@@ -1,5 +1,6 @@
 //! Segmentation of Japanese and Korean text into morphemes, with a compiled dictionary of MeCab
-//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or of its Korean version, and with the same results.
+//! 0.996 (Kudo, Yamamoto and Matsumoto 2004) or of its Korean version, with the same results as
+//! MeCab.
 //!
 //! A text is split into the sequence of words with the lowest total cost. Each word has a cost, and
 //! so does each pair of adjacent words. The candidates at a position are words from the dictionary.

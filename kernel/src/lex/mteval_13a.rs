@@ -83,7 +83,7 @@ pub fn split_rewritten(
         match byte {
             b'.' | b',' => {
                 // sacreBLEU splits a run with two passes of substitutions that each consume pairs.
-                // So the parity of the run's length determines which marks are split off.
+                // Therefore, the parity of the run's length determines which marks are split off.
                 let run_length =
                     text[position..].iter().take_while(|&&b| b == b'.' || b == b',').count();
                 let keeps_last = is_digit(position + run_length, !is_bounded)

@@ -1,9 +1,9 @@
 //! BLEU scores of all pairs, computed from matches with look-up tables.
 //!
 //! Almost every part of the formula depends on the hypothesis length and on a single number of
-//! matches. So logarithms are computed once per length and number of matches, and the brevity
-//! penalty once per pair of lengths, by the formula's own operations. Each pair then costs a sum
-//! and one exponential.
+//! matches. Logarithms are therefore computed once per length and number of matches, and the
+//! brevity penalty once per pair of lengths, by the same operations as in the formula. Each pair
+//! then costs a sum and one exponential.
 
 use super::overlap::{BlockScores, CountInteger, MatchedPairs, Overlap, SummedPair, Units};
 use crate::bleu::{BleuFormula, LOG_OF_ZERO, brevity_penalty};

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
-/// Unprocessed texts, and the number of these texts.
+/// Unprocessed texts and their number.
 type TextBatch = (text_batches::Block, usize);
 
 /// Read all texts of a source, in batches of the sizes that `size` returns.

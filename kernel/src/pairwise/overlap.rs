@@ -467,7 +467,7 @@ struct NgramWalk<T> {
 }
 
 impl<T> NgramWalk<T> {
-    /// Start a new text, of which no n-gram has been looked up.
+    /// Start a new text, whose n-grams have not been looked up yet.
     #[inline(always)]
     fn start_text(&mut self, nodes: &NgramTree, units: &[u32]) {
         self.work.add(units.len());

@@ -1,4 +1,5 @@
-//! Re-segmentation for Python. Units are integers; places are returned as bytes of 32-bit integers.
+//! Re-segmentation for Python. Units are integers; segments of units are returned as bytes of
+//! 32-bit integers.
 
 use super::run::{LongSequence, interruptible};
 use crate::resegment::similar::UnitType;
@@ -55,9 +56,9 @@ pub fn align_by_edits<'py>(
     Ok(to_python(py, alignment))
 }
 
-/// Align a hypothesis with segments by the similarities of unit types. Units are indices of types,
-/// given as the code points of all types, and the number of code points and whether it is a
-/// punctuation mark of each.
+/// Align a hypothesis with segments by the similarities of unit types. Units are indices of types.
+/// The types are given as the concatenated code points of all types, the number of code points of
+/// each type, and whether each type is a punctuation mark.
 #[pyfunction]
 pub fn align_by_similarity<'py>(
     py: Python<'py>,
@@ -93,8 +94,8 @@ pub fn align_by_similarity<'py>(
     Ok(to_python(py, alignment))
 }
 
-/// Return the segments of units, such that a unit that may not begin a segment is in the segment of
-/// the unit before it. With `first`, no unit is lost or comes before this segment.
+/// Return the segments of units after moving each unit that may not begin a segment to the segment
+/// of the unit before it. With `first`, every unit belongs to this segment or a later one.
 #[pyfunction]
 pub fn join_units<'py>(
     py: Python<'py>,
@@ -105,13 +106,13 @@ pub fn join_units<'py>(
     encode(py, &agreement::join_units(&decode(segments), begins, first))
 }
 
-/// The indices of the units of each segment in turn, as bytes; for each segment, its units that
-/// equal their counterpart, differ from it, and have none, and the units of the reference without
-/// counterpart; and the numbers of missing and added units in runs of at least `min_run`.
+/// The indices of the units, segment by segment, as bytes; for each segment, the numbers of equal,
+/// substituted, added and missing units; and the total numbers of missing and of added units in
+/// runs of at least `min_run`.
 type AgreementCounts<'py> = (Bound<'py, PyBytes>, Vec<(u32, u32, u32, u32)>, usize, usize);
 
-/// Count what each segment has in common with its reference. `places` are the segments of the units
-/// after their alignment, whose segments and pairs follow.
+/// Count the units that each segment has in common with its reference. `places` contains the final
+/// segment of each unit; `segments` and `pairs` are from the alignment.
 #[pyfunction]
 pub fn count_agreement<'py>(
     py: Python<'py>,

@@ -27,7 +27,7 @@ pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -
     })
 }
 
-/// Maximum number of bytes processed without handling interrupts, in tens of microseconds.
+/// Maximum number of bytes processed without handling interrupts, which takes tens of microseconds.
 const MAX_UNINTERRUPTIBLE_BYTES: usize = 1 << 14;
 
 /// Run `work` on a text of `bytes` bytes. If the text is long, make the work [`interruptible`].

@@ -1,36 +1,37 @@
-//! The agreement of a divided text with its reference: what each segment has in common with it.
+//! The agreement of a divided text with its reference: the number of matching and differing units
+//! in each segment.
 
 use super::UNPAIRED;
 use crate::interrupt::Work;
 
-/// The units of one segment.
+/// The numbers of units in one segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Units of the text that equal their counterpart.
+    /// Number of units of the text that equal their counterparts.
     pub equal: u32,
-    /// Units of the text that differ from their counterpart.
+    /// Number of units of the text that differ from their counterparts.
     pub substituted: u32,
-    /// Units of the text without counterpart.
+    /// Number of units of the text without a counterpart.
     pub added: u32,
-    /// Units of the reference without counterpart.
+    /// Number of units of the reference without a counterpart.
     pub missing: u32,
 }
 
 /// The agreement of all segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// The indices of the units of the first segment, then those of the second, and so on.
+    /// The indices of the units of the first segment, then of the second segment, and so on.
     pub members: Vec<u32>,
     /// The counts of each segment.
     pub counts: Vec<Counts>,
-    /// Number of units of the reference without counterpart, in long runs.
+    /// Number of reference units without a counterpart that are in long runs.
     pub missing: usize,
-    /// Number of units of the text without counterpart, in long runs.
+    /// Number of text units without a counterpart that are in long runs.
     pub added: usize,
 }
 
-/// Return the segments of units, such that a unit that may not begin a segment is in the segment of
-/// the unit before it. With `first`, no unit is lost or comes before this segment.
+/// Return the segments of units after moving each unit that may not begin a segment to the segment
+/// of the unit before it. With `first`, every unit belongs to this segment or a later one.
 pub fn join_units(segments: &[u32], begins: &[u8], first: Option<u32>) -> Vec<u32> {
     let mut places = Vec::with_capacity(segments.len());
     for (&segment, &begins) in segments.iter().zip(begins) {
@@ -45,9 +46,9 @@ pub fn join_units(segments: &[u32], begins: &[u8], first: Option<u32>) -> Vec<u3
 
 /// Count the units of each segment.
 ///
-/// `places` are the segments of the units of the text. `segments` and `pairs` are those of their
-/// alignment: a unit that was moved to another segment has no counterpart there. Runs are long if
-/// they have at least `min_run` units.
+/// `places` contains the final segment of each unit of the text. `segments` and `pairs` are from
+/// the alignment: a unit that was moved to another segment has no counterpart there. Runs are long
+/// if they have at least `min_run` units.
 pub fn count_agreement(
     references: &[Vec<u32>],
     hypothesis: &[u32],

@@ -1,14 +1,14 @@
 //! Alignment with one reference by the smallest edit distance, 64 units at a time.
 //!
 //! The differences between vertical and horizontal neighbours in the table of distances are −1, 0
-//! or 1, so a column is two bit vectors (Myers, 1999; Hyyrö, 2003). "The distance is one more than
-//! above" says that a unit of the reference can be skipped, "one more than to the left" that a unit
-//! of the hypothesis can be skipped; the way back reads these two bits. Only every n-th column is
-//! stored, and the columns between two of them are computed again on the way back, so memory grows
-//! with the square root of the hypothesis.
+//! or 1, so a column is two bit vectors (Myers, 1999; Hyyrö, 2003). If a distance is one more than
+//! the distance above, a unit of the reference can be skipped. If it is one more than the distance
+//! to the left, a unit of the hypothesis can be skipped. The traceback reads these two bits. Only
+//! every n-th column is stored, and the columns between two stored columns are recomputed during
+//! the traceback, so memory grows with the square root of the hypothesis length.
 //!
-//! A word of a column needs the word above and the word to the left. So eight columns are computed
-//! at the same time: each is one word behind the column to its left.
+//! A word of a column needs the word above and the word to the left. Eight columns are therefore
+//! computed at the same time, each one word behind the column to its left.
 
 use super::{Alignment, LeadingBorders, UNPAIRED};
 use crate::interrupt::Work;
@@ -17,13 +17,14 @@ use rustc_hash::FxHashMap;
 
 /// Number of columns that are computed at the same time.
 const LANES: usize = 8;
-/// Number of zeros before and after the words of a column, for the columns that are behind.
+/// Number of zeros before and after the words of a column, because each column lags behind its left
+/// neighbour.
 const PADDING: usize = LANES - 1;
 
 /// One word of several columns.
 type Lanes = [u64; LANES];
 
-/// The vertical differences of one column that are +1 and −1, one bit per unit of the reference.
+/// The vertical differences of +1 and of −1 in one column, with one bit per unit of the reference.
 #[derive(Clone)]
 struct Column {
     increases: Vec<u64>,
@@ -40,13 +41,13 @@ impl Column {
     }
 }
 
-/// The units of the reference and the places of each.
+/// The units of the reference and the positions of each distinct unit.
 struct Reference {
     units: Vec<u32>,
     /// For each segment, the number of units up to its end.
     ends: Vec<usize>,
     places: FxHashMap<u32, Vec<u32>>,
-    /// The places of frequent units as bits.
+    /// The positions of frequent units as bitsets.
     bits: FxHashMap<u32, Vec<u64>>,
 }
 
@@ -112,8 +113,8 @@ fn set_bits(bits: &mut [u64], places: &[u32]) {
     }
 }
 
-/// One word of eight columns: whether a unit of the reference can be skipped (the vertical
-/// increases), and a unit of the hypothesis (the horizontal increases).
+/// One word of eight columns: bits that state whether a reference unit can be skipped (vertical
+/// increases), and whether a hypothesis unit can be skipped (horizontal increases).
 #[derive(Clone, Copy, Default)]
 struct Steps {
     references: Lanes,
@@ -123,13 +124,14 @@ struct Steps {
 /// Columns that are computed one after the other.
 struct Columns<'a> {
     reference: &'a Reference,
-    /// For each of eight columns, the places of a unit that has few of them.
+    /// For each of eight columns, the positions of a unit with few occurrences.
     scratch: [Vec<u64>; LANES],
     work: Work,
 }
 
 impl Columns<'_> {
-    /// Return the column before each block of `interval` units, of which the first is given.
+    /// Return the column before each block of `interval` units, starting with the given first
+    /// column.
     fn store(&mut self, first: &Column, units: &[u32], interval: usize) -> Vec<Column> {
         let mut lines = vec![Steps::default(); self.reference.words() + PADDING];
         let mut column = first.clone();
@@ -143,8 +145,8 @@ impl Columns<'_> {
         stored
     }
 
-    /// Replace a column by the column after up to eight units; after fewer, it is undefined. Write
-    /// the best steps to lines: word `i` of column `k` is in line `i + k`.
+    /// Advance a column by up to eight units. After fewer than eight units, the column is
+    /// undefined. Write the best steps to `lines`: word `i` of column `k` is in line `i + k`.
     fn advance(&mut self, column: &mut Column, units: &[u32], lines: &mut [Steps]) {
         let places: [&[u32]; LANES] = std::array::from_fn(|lane| {
             let places = units.get(lane).and_then(|unit| self.reference.places.get(unit));
@@ -174,10 +176,10 @@ impl Columns<'_> {
     }
 }
 
-/// The computation of eight columns.
+/// A job that computes eight columns.
 struct Advance<'a> {
     column: &'a mut Column,
-    /// The places of the unit of each column, from the first line on.
+    /// The positions of each column's unit, starting at the first line.
     equal: [&'a [u64]; LANES],
     lines: &'a mut [Steps],
 }
@@ -189,7 +191,8 @@ impl Job for Advance<'_> {
     unsafe fn run<V: Vector>(self) {
         let Self { column, equal, lines } = self;
         let (mut up, mut down) = ([0; LANES], [0; LANES]);
-        // The horizontal differences that enter a word from above: in the row of no units, +1.
+        // The horizontal differences that enter a word from above. They are +1 in the top row,
+        // which has no reference units.
         let (mut increase, mut decrease) = ([1; LANES], [0; LANES]);
         let increases = &mut column.increases[..lines.len() + PADDING];
         let decreases = &mut column.decreases[..lines.len() + PADDING];
@@ -217,7 +220,7 @@ impl Job for Advance<'_> {
     }
 }
 
-/// Return lanes moved up by one, with a new lowest lane.
+/// Move all lanes up by one, and insert a new lowest lane.
 #[inline(always)]
 fn shift_lanes(lanes: Lanes, lowest: u64) -> Lanes {
     std::array::from_fn(|lane| if lane == 0 { lowest } else { lanes[lane - 1] })
@@ -248,7 +251,7 @@ pub fn align_bit_parallel(
     let mut columns = Columns { reference: &reference, scratch, work: Work::default() };
     let mut stored = columns.store(&first, rest, interval);
 
-    // The way back: `row` units of the reference and `index` units of the hypothesis are left.
+    // Traceback: `row` units of the reference and `index` units of the hypothesis remain.
     let (mut row, mut index) = (reference.units.len(), hypothesis.len());
     let (mut segment, mut errors) = (segments.len() - 1, 0);
     for block in (0..=stored.len()).rev() {

@@ -2,9 +2,9 @@
 //! segment may not end before some units.
 //!
 //! Each alternative of a segment has its own rows. At the end of a segment, the cheapest
-//! alternative continues (the first of equally cheap ones), so every segment selects its reference.
-//! Only the rows at the ends of every n-th segment are stored; the rows between two of them are
-//! computed again on the way back.
+//! alternative continues (the first of equally cheap alternatives), so every segment selects its
+//! own reference. Only the rows at the end of every n-th segment are stored; all other rows are
+//! recomputed during the traceback.
 
 use super::{Alignment, LeadingBorders, Segments, UNPAIRED};
 use crate::interrupt::Work;
@@ -12,7 +12,7 @@ use crate::interrupt::Work;
 /// The cost of a border where a segment may not end.
 const FORBIDDEN: u64 = 100_000;
 
-/// The steps back from a cell.
+/// A step of the traceback from a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// Skip a unit of the reference.
@@ -30,9 +30,9 @@ struct Table {
     selected: Vec<u32>,
 }
 
-/// Align a hypothesis with a reference. `forbidden` says for each unit of the hypothesis whether no
-/// segment may end before it, unless this cannot be avoided; it is empty if every unit may begin a
-/// segment.
+/// Align a hypothesis with a reference. `forbidden` contains, for each unit of the hypothesis,
+/// whether a segment must not end before it, unless this cannot be avoided. It is empty if every
+/// unit may begin a segment.
 pub fn align_general(
     segments: &Segments,
     hypothesis: &[u32],
@@ -79,7 +79,7 @@ pub fn align_general(
             alignment.alternatives[index] = selected;
             let steps = &table.steps[selected as usize];
             let mut row = segments[index][selected as usize].len();
-            // Before the first segment, only units of the hypothesis are left.
+            // Hypothesis units before the first reference unit also belong to the first segment.
             while row > 0 || (index == 0 && column > 0) {
                 let step =
                     if row == 0 { Step::Hypothesis } else { steps[(row - 1) * columns + column] };
@@ -99,7 +99,7 @@ pub fn align_general(
     alignment
 }
 
-/// Replace the costs at the border before a segment by those at the border after it.
+/// Replace the costs at the border before a segment with the costs at the border after it.
 fn fill_segment(
     alternatives: &[Vec<u32>],
     hypothesis: &[u32],

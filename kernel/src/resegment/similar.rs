@@ -2,33 +2,33 @@
 //!
 //! This is SoftSegmenter (Polák et al., 2025, "Better Late Than Never: Evaluation of Latency Metrics
 //! for Simultaneous Speech-to-Text Translation", arXiv:2509.17349): skipped units cost nothing, and
-//! the similarity of two units is the Jaccard index of their sets of characters. The order of equally
-//! good steps and of floating-point additions is that of OmniSTEval 0.1.10.
+//! the similarity of two units is the Jaccard index of their sets of characters. The order of
+//! equally good steps, and of floating-point additions, is the same as in OmniSTEval 0.1.10.
 
 use super::{Alignment, UNPAIRED};
 use crate::interrupt::Work;
 use crate::simd::{Instructions, Job, Vector};
 use rustc_hash::FxHashMap;
 
-/// A kind of unit, of which a text contains many.
+/// A distinct unit, which may occur many times in a text.
 #[derive(Clone, Debug)]
 pub struct UnitType {
-    /// The characters, each once.
+    /// The distinct characters.
     pub characters: Vec<u32>,
-    /// A punctuation mark is never paired with another unit.
+    /// Whether the unit is a punctuation mark, which is paired only with punctuation marks.
     pub is_punctuation: bool,
 }
 
 /// The types that contain a character.
 enum Containing {
-    /// Their indices.
+    /// The indices of the types.
     Few(Vec<u32>),
-    /// For each type, 1 or 0.
+    /// For each type, 1 if it contains the character, otherwise 0.
     Many(Vec<u8>),
 }
 
-/// The similarities of all unit types to the types of the hypothesis, which have the lowest
-/// indices.
+/// The similarities between all unit types and the types that occur in the hypothesis. The latter
+/// have the lowest indices.
 struct Similarities<'a> {
     types: &'a [UnitType],
     /// For each type of the hypothesis, the number of its characters; 1 if only equal types count.
@@ -36,7 +36,7 @@ struct Similarities<'a> {
     /// For each type of the hypothesis, whether it is a punctuation mark.
     is_punctuation: Vec<bool>,
     containing: FxHashMap<u32, Containing>,
-    /// Two different types have nothing in common.
+    /// Whether different types have a similarity of 0.
     only_equal: bool,
 }
 
@@ -66,11 +66,11 @@ impl<'a> Similarities<'a> {
     }
 }
 
-/// The computation of the similarities of one type.
+/// A job that computes the similarities of one type.
 struct Compare<'a> {
     similarities: &'a Similarities<'a>,
     index: u32,
-    /// Memory for the number of characters in common.
+    /// A buffer for the numbers of common characters.
     common: &'a mut [u32],
     row: &'a mut [f64],
 }
@@ -108,7 +108,7 @@ impl Job for Compare<'_> {
         let others = similarities.sizes.iter().zip(&similarities.is_punctuation);
         for ((value, &common), (&size, &is_punctuation)) in row.iter_mut().zip(&*common).zip(others)
         {
-            // Two types without characters have nothing in common.
+            // Two types without characters have a similarity of 0.
             let similarity = f64::from(common) / f64::from((own_size + size - common).max(1));
             let is_comparable = is_punctuation == own.is_punctuation;
             *value = if is_comparable { similarity } else { f64::NEG_INFINITY };
@@ -118,10 +118,10 @@ impl Job for Compare<'_> {
 
 /// Number of rows of the table of sums that are computed at the same time.
 const LANES: usize = 8;
-/// Number of columns before and after the table, for the rows that are behind.
+/// Number of columns before and after the table, because each row lags behind the row above.
 const PADDING: usize = LANES - 1;
 
-/// A value in each of several rows.
+/// One value in each of eight rows.
 type Lanes = [f64; LANES];
 
 /// The best steps of eight rows as bits: pairing two units, and skipping a unit of the reference.
@@ -135,10 +135,9 @@ struct Steps {
 /// left, so each row is one column behind the row above it.
 struct Rows<'a> {
     similarities: Similarities<'a>,
-    /// The types of the hypothesis with padding, of which all similarities are zero.
+    /// The types of the hypothesis, between padding whose similarities are all zero.
     columns: Vec<u32>,
-    /// For each type of the hypothesis, and for the padding, its similarity to the unit of each
-    /// row.
+    /// For each type of the hypothesis and for the padding, the similarity to the unit of each row.
     table: Vec<Lanes>,
     common: Vec<u32>,
     row: Vec<f64>,
@@ -181,8 +180,8 @@ impl<'a> Rows<'a> {
         &self.row
     }
 
-    /// Replace the sums of a row by those of the row after up to eight units; after fewer, they are
-    /// undefined. Write the best steps: column `i` of row `k` is in line `i + k`.
+    /// Advance the sums by up to eight units (rows). After fewer than eight units, the sums are
+    /// undefined. Write the best steps to `lines`: column `i` of row `k` is in line `i + k`.
     fn advance(&mut self, sums: &mut [f64], units: &[u32], lines: &mut [Steps]) {
         for (lane, &unit) in units.iter().enumerate() {
             self.compute_similarities(unit);
@@ -196,7 +195,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The computation of eight rows.
+/// A job that computes eight rows.
 struct Advance<'a> {
     columns: &'a [u32],
     table: &'a [Lanes],
@@ -232,7 +231,7 @@ impl Job for Advance<'_> {
     }
 }
 
-/// Return the lanes in which two values are equal as bits.
+/// Return, as bits, the lanes in which two values are equal.
 ///
 /// # Safety
 /// The processor must support the instructions of `V`.
@@ -245,20 +244,21 @@ unsafe fn equal_bits<V: Vector>(first: Lanes, second: Lanes) -> u8 {
     unsafe { V::equal_keys(V::load_keys(differences.as_ptr()), 0) as u8 }
 }
 
-/// Return the larger number; one instruction, because no number is NaN.
+/// Return the larger number. This compiles to one instruction, because no number is NaN.
 #[inline(always)]
 fn larger(first: f64, second: f64) -> f64 {
     if first > second { first } else { second }
 }
 
-/// Tables with at most this many cells are kept whole: two bits a cell, 64 MiB.
+/// Tables with at most this many cells are stored completely, with two bits per cell (64 MiB).
 const MAX_KEPT_CELLS: usize = 1 << 28;
 
 /// Align a hypothesis with the units of each segment; units are indices of `types`.
 ///
-/// A skipped unit belongs to the next unit of the reference if it is more similar to it than to the
-/// previous one, with all skipped units between; otherwise to the previous one. A unit before the
-/// first unit of the reference to which it is not comparable gets no segment.
+/// A skipped unit, and all skipped units after it, belong to the next unit of the reference if the
+/// skipped unit is more similar to that unit than to the previous one; otherwise, the skipped unit
+/// belongs to the previous one. A unit before the first reference unit gets no segment if the two
+/// are not comparable.
 pub fn align_by_similarity(
     segments: &[&[u32]],
     hypothesis: &[u32],
@@ -286,8 +286,8 @@ pub fn align_by_similarity(
     .next_multiple_of(LANES);
     let stored = rows.store(&reference, interval);
     let mut lines = Vec::new();
-    // For each unit of the hypothesis, the units of the reference above it, and whether it is
-    // paired with the last of them.
+    // For each unit of the hypothesis, the number of reference units above it, and whether it is
+    // paired with the last of these.
     let mut places = vec![(0_usize, false); columns];
     let (mut row, mut column) = (reference.len(), columns);
     for (block, mut sums) in stored.into_iter().enumerate().rev() {
@@ -317,10 +317,10 @@ pub fn align_by_similarity(
     alignment
 }
 
-/// Write the segment and the pair of each unit of the hypothesis.
+/// Write the segment and the counterpart of each unit of the hypothesis.
 ///
-/// `places` are the number of units of the reference above it, and whether it is paired with the
-/// last of them.
+/// `places` contains, for each unit, the number of reference units above it, and whether it is
+/// paired with the last of these.
 fn assign_segments(
     alignment: &mut Alignment,
     segments: &[&[u32]],

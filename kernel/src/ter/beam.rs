@@ -1,9 +1,9 @@
 //! Rows of the edit distance within the beam, 64 cells at a time.
 //!
-//! Neighbouring cells of the table differ by -1, 0 or 1, with or without a beam. So a row is two
-//! bitsets: the cells where it rises and where it falls (Myers 1999, with the operations of Hyyrö
-//! 2003). The beam is 50 cells wide and moves to the right from row to row, and the window of bits
-//! moves with it. Cells outside the beam must never be on a cheaper path:
+//! Neighbouring cells of the table differ by -1, 0 or 1, with or without a beam. A row is therefore
+//! two bitsets: the cells where it rises and the cells where it falls (Myers 1999, with the
+//! operations of Hyyrö 2003). The beam is 50 cells wide and moves to the right from row to row, and
+//! the window of bits moves with it. Cells outside the beam must never be on a cheaper path:
 //!
 //! * The cell to the left of the window costs one more than the cell above it. Any step from there
 //!   costs more than a path from above.

@@ -1,4 +1,5 @@
-// Map of a re-segmented document: the segments of the reference above, their parts of the text below.
+// Map of a re-segmented document: the reference segments above, the corresponding parts of the text
+// below.
 import {renderBadge, formatCount, el, formatPlural, svg} from "./dom.js";
 import {showFiltered} from "./selection.js";
 import {createCanvas, linkSegments, renderFigure, roundHundredth} from "./svg_charts.js";

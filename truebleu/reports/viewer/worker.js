@@ -1,4 +1,5 @@
-// Web worker: resampling, n-gram lists, and the user's regular expressions, which may not terminate.
+// Web worker: resampling, n-gram lists, and the user's regular expressions, which might run
+// forever.
 import {Kernel} from "./kernel.js";
 import {findSpans} from "./match_positions.js";
 

@@ -127,7 +127,7 @@ def __getattr__(name: str) -> object:
         import sys
         from importlib.util import find_spec
 
-        # `from truebleu import name` first looks for an attribute, and hides an AttributeError.
+        # `from truebleu import name` first looks up an attribute, and suppresses an AttributeError.
         is_import = sys._getframe(1).f_code.co_name == "_handle_fromlist"  # noqa: SLF001
         if is_import and find_spec(f"truebleu.{name}"):
             raise AttributeError(name)  # Python then imports the submodule

@@ -254,7 +254,7 @@ pub(crate) struct CharacterIds {
     assigned_count: u32,
 }
 
-/// Smaller code points (Latin to Arabic) are their own ids.
+/// Code points below this limit (Latin to Arabic) are their own ids.
 const FIRST_ASSIGNED_ID: u32 = 0x800;
 
 impl Default for CharacterIds {

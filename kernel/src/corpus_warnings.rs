@@ -11,7 +11,8 @@ use std::iter;
 /// Maximum number of segment numbers stored per warning.
 const MAX_EXAMPLES: usize = 3;
 
-/// The number of segments with a property, and the indices of the first few, counted from 1.
+/// The number of segments with a property, and the numbers of the first few of these segments,
+/// counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
     /// The number of segments.
@@ -49,7 +50,8 @@ pub struct CharacterStatistics {
     pub accented: u64,
     /// The number of letters of each script.
     pub letters: [u64; scripts::COUNT],
-    /// Han characters of the hypotheses and of each reference, if the hypotheses contain many.
+    /// Han characters of the hypotheses and of each reference, if the hypotheses contain many Han
+    /// characters.
     pub han: Vec<String>,
 }
 

@@ -75,8 +75,8 @@ pub struct ListSettings<'a> {
     pub initial_minimum: Option<u32>,
 }
 
-/// The lists of one order: for each pair, one list per kind, in descending order. Entries that
-/// compare as equal are in corpus order.
+/// The lists for one n-gram order: for each pair, one list per kind, sorted from the highest to the
+/// lowest value. Ties are in corpus order.
 pub type OrderLists = Vec<[Vec<NgramEntry>; 3]>;
 
 impl ListSettings<'_> {
@@ -416,7 +416,7 @@ fn log_odds_ratio(
 /// The n-grams of one order.
 struct NgramIds {
     /// The id of the n-gram that starts at each token; [`NONE`] if it is excluded or would extend
-    /// past its text.
+    /// past the end of its text.
     ids: Vec<u32>,
     /// The number of distinct ids.
     count: usize,

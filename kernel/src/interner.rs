@@ -57,7 +57,7 @@ impl WordIds {
     }
 
     /// Return a lower bound on the edits: each word without a match costs at least one edit,
-    /// whatever the word order.
+    /// regardless of the word order.
     pub(crate) fn min_edits(&self) -> u32 {
         (self.hypothesis.len().max(self.reference.len()) - self.common) as u32
     }

@@ -49,7 +49,7 @@ impl Drop for CallScope {
     }
 }
 
-/// The panic payload of a poll, with the reason in the calling thread.
+/// The panic payload of an interrupted poll. In the calling thread, it contains the reason.
 struct Interruption(Option<Error>);
 
 fn unwind(reason: Option<Error>) {

@@ -94,8 +94,8 @@ impl TextSet {
         self.ends.iter().zip(starts).map(|(&end, start)| (end - start) as usize)
     }
 
-    /// Return BLEU's row ([`crate::bleu::BleuColumns`]) of each text, with all other texts as
-    /// references.
+    /// Return a row of BLEU's counts ([`crate::bleu::BleuColumns`]) for each text, with all other
+    /// texts as references.
     ///
     /// For [`ReferenceLength::Average`], the column contains the sum of the other lengths instead
     /// of their mean. There must be at least two texts.
@@ -275,7 +275,8 @@ fn reference_lengths(lengths: &[usize], rule: ReferenceLength) -> Vec<usize> {
 /// The counts of an n-gram in the texts.
 #[derive(Clone, Copy)]
 struct CountsByText {
-    /// The current text, or the last text with the n-gram, and the count in it.
+    /// The current text, or the last text that contains the n-gram, and the n-gram's count in that
+    /// text.
     text: u32,
     text_count: u32,
     /// The largest count, the text with that count, and the second largest count.

@@ -39,7 +39,7 @@ pub struct ScoreMatrices<'a> {
     pub human: &'a [f64],
     /// The metric's scores.
     pub metric: &'a [f64],
-    /// The number of systems; the number of scores is a multiple of it.
+    /// The number of systems. The number of scores is a multiple of this number.
     pub systems: usize,
 }
 

@@ -42,11 +42,11 @@ pub type Matches = [u32; MAX_ORDER];
 /// Reusable buffers for matching a segment.
 #[derive(Default)]
 pub struct MatchScratch {
-    /// The reference positions with an equal key, per hypothesis token.
+    /// For each hypothesis token, the reference positions with an equal key.
     equal: Vec<u64>,
     /// The hypothesis tokens with hashed keys that also occur in the reference.
     hashed: Vec<u32>,
-    /// Per order, the hypothesis positions whose n-grams match in any reference.
+    /// For each order, the hypothesis positions whose n-grams match in any reference.
     marks: Vec<u64>,
     /// The positions of each key of the current reference.
     index: PositionIndex,

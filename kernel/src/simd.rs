@@ -106,7 +106,7 @@ impl Instructions {
 }
 
 /// Up to eight classes of ASCII bytes, for [`Vector::classes`]. A byte belongs to a class if both
-/// its halves belong to the class.
+/// of its halves belong to the class.
 pub struct Classes {
     low: [u8; 16],
     high: [u8; 16],

@@ -106,8 +106,8 @@ fn is_loop<'a>(text: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     words.extend(word_ranges.map(|(start, end)| &text[start..end]));
     let is_word = |word: &&[u8]| word.iter().any(|byte| byte.is_ascii_alphabetic() || *byte > 0x7F);
     (1..=4).any(|period| {
-        // A repetition contains `3 * period` consecutive words equal to the word one period
-        // earlier. Every run of that length contains a word whose index is a multiple of that
+        // A repetition contains `3 * period` consecutive words that each equal the word one period
+        // earlier. Every run of this length contains a word whose index is a multiple of this
         // length.
         let min_run = 3 * period;
         (period + min_run - 1..words.len()).step_by(min_run).any(|index| {
@@ -336,7 +336,8 @@ impl<'a> FlaggedTexts<'a> {
 
     /// Flag segments whose source and references occurred before.
     fn find_repeated(&self, flags: &mut [u32]) {
-        // The key consists of the source and all references; a single reference often repeats.
+        // The key consists of the source and all references, because different sources often share
+        // one reference.
         let mut earlier_texts =
             HashSet::with_capacity_and_hasher(flags.len(), RandomSeed::default());
         for (i, flags) in flags.iter_mut().enumerate() {

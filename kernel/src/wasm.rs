@@ -316,8 +316,8 @@ pub extern "C" fn page_table_of_rows(width: u32) -> u32 {
     })
 }
 
-/// Return the width of a table. Answer: the rows whose indices are the input, or all rows if `all`
-/// is not 0, as 64-bit integers.
+/// Return the width of a table. Answer: the rows with the indices in the input, or all rows if
+/// `all` is not 0, as 64-bit integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_rows(table: u32, all: u32) -> u32 {
     with_state(|state| {
@@ -379,7 +379,7 @@ pub extern "C" fn page_scores(metric: u32, table: u32) -> u32 {
 }
 
 /// Return 1. Answer: the corpus-level score as a 64-bit float, computed from all rows if `all` is
-/// not 0, otherwise from the rows whose indices are the input.
+/// not 0, otherwise from the rows with the indices in the input.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_corpus(metric: u32, table: u32, all: u32) -> u32 {
     with_state(|state| {

@@ -158,7 +158,7 @@ class Identification(Record):
     def distinct_score_count(self) -> int:
         """The number of different unrounded scores among the matches."""
         values = sorted(match.value for match in self.matches)
-        # Smaller differences may be due to single precision.
+        # Differences smaller than this may be due to single precision.
         return sum(b - a > 1e-6 * max(1.0, a) for a, b in pairwise([*values, inf]))
 
     @property

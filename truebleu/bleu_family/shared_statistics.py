@@ -60,7 +60,7 @@ class SharedCorpus:
         """Return an equivalent kernel tokenizer and case, or the arguments if there is none."""
         if tokenize in KERNEL_EQUIVALENTS:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
-            # The kernel can lower-case once, before tokenizing.
+            # The kernel can lower-case a text only once, before tokenizing it.
             is_lowercased_once = not lowercase or (not case and lowercase != "after")
             if is_lowercased_once and self._contains_no_match(excluded_pattern):
                 return name, case or lowercase

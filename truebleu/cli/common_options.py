@@ -225,7 +225,7 @@ def parse_named_values(option: str, words: Iterable[str] | None, example: str) -
 # ---- options that several commands share ----
 
 DEFAULT_RESAMPLES = 1000
-# Larger numbers are probably typos.
+# Numbers larger than this are probably typos.
 parse_samples = make_integer_type(1, 10_000_000)
 
 # Formats of views (text and tables), and of results that are a single table.

@@ -180,7 +180,7 @@ class Inputs:
         """Print a note if the names of files show that references and outputs are swapped."""
         outputs_with_runs = chain.from_iterable(self.runs.values())
         paths = [[file.path for file in files] for files in (self._references, outputs_with_runs)]
-        # A folder that all files share says nothing about the difference.
+        # A folder that all files share does not distinguish the files.
         shares_folder = len({os.path.dirname(path) for path in chain(*paths)}) == 1
         outputs, references = (
             [

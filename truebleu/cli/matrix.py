@@ -53,7 +53,7 @@ FORMATS = {**ROWS, "npy": NumpyWriter}
 # The format that contains only the texts selected with --mbr.
 LINES = "lines"
 
-# Larger matrices would flood a terminal.
+# Matrices larger than this would flood a terminal.
 MAX_TERMINAL_COLUMNS, MAX_TERMINAL_ROWS = 20, 100
 
 

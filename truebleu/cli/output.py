@@ -105,8 +105,8 @@ class Output:
         self._name = path or STANDARD_OUTPUT
         self._binary: BinaryIO | _StandardOutput | None = None
         # Terminals and replacements of sys.stdout receive text. Files and pipes receive bytes
-        # through our buffer: sys.stdout would retry failed writes at exit, and without a buffer
-        # (python -u) it loses bytes.
+        # through truebleu's own buffer: sys.stdout would retry failed writes at exit, and would
+        # lose bytes if it has no buffer (python -u).
         self._terminal: TextIO | None = None
         if path is None:
             if sys.stdout is None:
@@ -134,7 +134,7 @@ class Output:
             if self._atomic_file is not None:
                 self._atomic_file.__exit__(kind, error, trace)
             elif kind is None or issubclass(kind, Exception):
-                # Do not flush after a signal, because the reader may have ended.
+                # Do not flush after a signal, because the reader may have exited.
                 stream = self._binary or self._terminal
                 assert stream is not None
                 stream.flush()

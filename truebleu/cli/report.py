@@ -54,7 +54,7 @@ from truebleu.text.terminal_layout import get_terminal_width, wrap_text
 if TYPE_CHECKING:
     from truebleu.reports.serve import Server
 
-# Larger numbers are probably typos.
+# Numbers larger than this are probably typos.
 MAX_SEGMENTS = 10**12
 
 # Options with file names; the report shows these names without folders.

@@ -40,7 +40,7 @@ from truebleu.text.terminal_layout import format_count
 # The result of an action: objects for JSON, and elements for other formats.
 TestSetResult = tuple[Sequence[dict[str, Any]], Iterable[Block]]
 
-# For test sets with more language pairs, lists show only the number of pairs.
+# For test sets with more language pairs than this, lists show only the number of pairs.
 MAX_LISTED_PAIRS = 2
 
 
@@ -253,7 +253,7 @@ def _show_fields(options: argparse.Namespace, output: Results) -> None:
         output.write("\t".join(cells) + "\n")
 
 
-# The function of each action, and the minimum and maximum number of its names.
+# The function of each action, and the minimum and maximum number of test set names that it accepts.
 ACTIONS: dict[str, tuple[Callable[..., Any], int, int | None]] = {
     "list": (_list_test_sets, 0, 1),
     "info": (_describe_test_set, 1, 1),

@@ -19,7 +19,7 @@ from truebleu.text.terminal_layout import cut_text, escape_invisible, format_cou
 
 # Default number of decimals of scores.
 DIGITS = 2
-# The message if a metric cannot split the text.
+# The message about a metric that cannot split the text.
 NOT_COMPARABLE = "cannot compare the outputs, because the text is unsuitable; see the warning."
 # Maximum width of a text in a table, in terminal columns.
 MAX_TEXT_LENGTH = 70

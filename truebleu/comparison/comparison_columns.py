@@ -56,7 +56,7 @@ _COLUMN_ALIASES = {
     "ties": "tied",
     "losses": "lost",
 }
-# Columns of a complete table. Intervals express standard errors.
+# Columns of a complete table. The intervals make standard errors unnecessary.
 DEFAULT_COLUMNS = tuple(name for name in COLUMNS if name not in ("mean", "half-width", "std-error"))
 # Columns whose cells are the same for all metrics.
 SYSTEM_COLUMNS = ("letter", "system")

@@ -39,7 +39,7 @@ TESTS = {
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "paired bootstrap, win ratio",
 }
-# Names of corrections for multiple comparisons in headers of tables, and in sentences.
+# Names of corrections for multiple comparisons, in table headers and in sentences.
 CORRECTION_TITLES = {"holm": "Holm", "bh": "BH"}
 CORRECTION_METHODS = {"holm": "Holm's method", "bh": "the method of Benjamini and Hochberg"}
 # Parts of the test set for which text and tables can show separate scores.

@@ -10,7 +10,7 @@ from truebleu.metrics.base import Metric
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import ParameterError
 
-# Larger drops on the 0-1 scale are probably meant for the 0-100 scale.
+# Drops larger than this on the 0-1 scale are probably meant for the 0-100 scale.
 MAX_FRACTIONAL_DROP = 0.1
 
 

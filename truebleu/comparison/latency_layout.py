@@ -83,7 +83,7 @@ def lay_out_latency(content: Content, digits: int | None, *, short: bool) -> Ite
     names = [metric["name"] for metric in content["metrics"]]
     aware = [name for name in names if name.endswith(COMPUTATION_AWARE)]
     main = [name for name in names if name not in aware and name not in SIMULTANEITY]
-    # Quality follows the first metric, because fast systems tend to be worse.
+    # Show quality next to the first metric, because fast systems tend to be worse.
     main = [main[0], *(name for name in main if name == "BLEU"), *main[1:]]
     yield _build_table(content, list(dict.fromkeys(main)), digits, is_main=True)
     if aware:

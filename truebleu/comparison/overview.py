@@ -57,7 +57,7 @@ from truebleu.text.terminal_layout import format_count, join_words
 
 # Parts of a sentence: text, or names of systems.
 SentenceParts = list[str | dict[str, str]]
-# Columns that the cells of the overview table combine.
+# Columns that are combined in the cells of the overview table.
 OVERVIEW_COLUMNS = ("score", "interval", "delta", "p", "cluster")
 
 

@@ -22,12 +22,14 @@ from truebleu.text import segments
 from truebleu.text.system_names import name_references
 from truebleu.text.terminal_layout import format_count, join_words
 
-# Separate scores need one pass over all systems per reference, so their number is limited.
+# Separate scores need one pass over all systems per reference, so the number of references is
+# limited.
 MAX_REFERENCES = 20
-# A system is suspected of copying a reference if at least this share and this number of its
-# segments are identical to the reference, and at least this many times the median of the other
-# systems (most outputs contain short segments that are identical). Among the 125 WMT22 outputs with
-# two references, these limits flag Online-B (en-zh and en-cs), for reference B.
+# A system is suspected of copying a reference if at least this share, and at least this number, of
+# its segments are identical to the reference, and if their number is at least this many times the
+# median number for the other systems (most outputs contain short segments that are identical).
+# Among the 125 WMT22 outputs with two references, these limits flag Online-B (en-zh and en-cs), for
+# reference B.
 MIN_COPY_SHARE, MIN_COPIES, MIN_COPY_RATIO = 0.05, 10, 2.5
 
 

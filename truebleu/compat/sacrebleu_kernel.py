@@ -38,7 +38,7 @@ SIGNIFICANCE = "sacrebleu.significance"
 # Maximum number of resamples in memory at a time.
 BLOCK_SIZE = 2000
 
-# Number of trials or resamples, and seed, of sacreBLEU's tests.
+# Parameters of sacreBLEU's paired tests, in positional order.
 TEST_PARAMETERS = (
     *("baseline_info", "sys_name", "hypotheses", "references", "metrics"),
     *("n_samples", "n_ar_confidence", "seed"),

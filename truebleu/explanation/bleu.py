@@ -292,7 +292,7 @@ def split_difference(
         empty_fields = dict.fromkeys(("log_difference", "brevity", "orders", "weights"))
         return {**empty_fields, "orders": [], "zero": reason}
     log_difference = log(second["score"]) - log(first["score"])
-    # Points per unit of the logarithm, or the limit of this ratio for equal scores.
+    # Score points per unit of the score's logarithm, or the limit of this ratio for equal scores.
     points_per_log_unit = score_difference / log_difference if log_difference else first["score"]
 
     def build_part(log_part: float) -> dict[str, float]:

@@ -20,7 +20,7 @@ from truebleu.text.terminal_layout import format_count
 if TYPE_CHECKING:
     from truebleu.metrics.chrf import CHRF, CHRFScore
 
-# Punctuation that is split off words, as sacreBLEU and chrF++.py do.
+# Punctuation that is split off words, as in sacreBLEU and chrF++.py.
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 

@@ -165,7 +165,8 @@ def _build_edit_layout(alignment: Content, level: int, *, is_ter: bool) -> Itera
     """
     hypothesis, operations = alignment["hypothesis"], alignment["operations"]
     sides = ("hypothesis", "reference") if is_ter else ("reference", "hypothesis")
-    # The hypothesis tokens show these edits; only the reference tokens show the other edits.
+    # The first kind of edit is shown at hypothesis tokens; the second kind is shown only at
+    # reference tokens.
     own_edits, other_edits = (
         ("D (deleted)", "insertions") if is_ter else ("I (inserted)", "deletions")
     )

@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 440, 320
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 50
 # Colours that colour-blind readers can distinguish on white and on black (Okabe and Ito 2008).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-# Maximum number of metrics on a page. Each metric has both charts.
+# Maximum number of metrics on a page. Each metric has two charts.
 MAX_CHARTS = 4
 LETTER, LINE = 6.0, 12.0
 

@@ -39,7 +39,7 @@ TITLES = {
     "pairwise": "share of system pairs that the metric and the human scores order identically",
     "spa": "soft pairwise accuracy",
 }
-# Tables with more metrics show only tests between neighbouring metrics.
+# Tables with more metrics than this show only tests between neighbouring metrics.
 MAX_METRICS_WITH_ALL_TESTS = 6
 
 

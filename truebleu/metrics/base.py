@@ -100,7 +100,7 @@ class Metric(TableMetric[S], PairwiseScoring):
     _has_kernel_formula = True
     # `checked_scores.score_with_warnings`, in a module that imports this module.
     _score_with_warnings: ClassVar[Callable[..., Any]]
-    # Largest number of references per segment.
+    # Largest number of references per segment that the metric accepts.
     _max_references = maxsize
 
     _: KW_ONLY

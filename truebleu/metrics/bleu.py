@@ -382,7 +382,7 @@ class BLEU(Metric[BLEUScore]):
         )
         messages = () if weights is None else p.check_weight_sum("weights", weights)
         applied_smoothing = FIXED_SMOOTHING.get(arithmetic, smoothing)
-        # cdec and allennlp do not smooth without a value.
+        # cdec and allennlp do not smooth without a smoothing value.
         unsmoothed = smoothing == "none" and arithmetic in ("cdec", "allennlp")
         if smoothing != applied_smoothing and not unsmoothed:
             value = self.smoothing_value or 0.0

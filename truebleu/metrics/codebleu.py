@@ -125,8 +125,8 @@ class CodeBLEU(PythonMetric):
         )
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
-        # The original adds rounded numbers, so its last bits depend on the order of segments;
-        # these sums are exact integers.
+        # The original adds rounded numbers, so the last bits of its scores depend on the order of
+        # segments; these sums are exact integers.
         unit = 1 if self.part == "ngram" else WEIGHT_UNITS
         length, reference_length = row[:2]
         counts = [count / unit for count in row[2:]]

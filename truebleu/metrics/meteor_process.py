@@ -182,7 +182,7 @@ class _MeteorProcess:
         self.process.kill()
         self.process.wait()
         for file in (self.requests, self.output, self.errors):
-            with suppress(OSError):  # closing flushes data that was not sent
+            with suppress(OSError):  # closing a pipe flushes unsent data
                 file.close()
 
     def detach(self) -> None:

@@ -144,8 +144,8 @@ class NIST(PythonMetric):
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))
-        # NLTK adds rounded numbers, so its last bits depend on the order of segments; these sums
-        # are exact.
+        # NLTK adds rounded numbers, so the last bits of its scores depend on the order of segments;
+        # these sums are exact.
         sums = [
             ((above << LOW_BITS) + below) / UNITS_PER_BIT
             for above, below in zip(high, low, strict=True)

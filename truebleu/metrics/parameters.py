@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Largest n-gram order of a metric.
+# Largest n-gram order that metrics accept.
 MAX_ORDER = 16
 # Largest allowed sum of weights, chosen so that 100 ** MAX_WEIGHT_SUM is finite.
 MAX_WEIGHT_SUM = 100

@@ -26,7 +26,7 @@ from truebleu.rendering.number_format import (
 
 escape_html = html_escape.escape_html
 
-# Foldable tables with more rows than this are folded.
+# Foldable tables with more rows than this are initially folded.
 MAX_UNFOLDED_ROWS = 24
 
 # All rules are limited to one class, so that they do not affect the rest of a notebook. Colours

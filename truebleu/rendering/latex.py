@@ -47,7 +47,7 @@ SPECIAL = str.maketrans(
 # A possible line break in typewriter text, whose spaces cannot stretch. It leaves the rest of the
 # line empty; without the break, the two spaces cancel out.
 BREAK = r"\hfil\allowbreak\hfilneg{}"
-# Longer fields of signatures get more possible breaks.
+# Signature fields longer than this get additional possible breaks.
 MAX_FIELD_LENGTH = 20
 
 

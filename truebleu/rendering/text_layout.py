@@ -29,12 +29,12 @@ Piece = tuple[str, str]
 Line = list[Piece]
 # Maximum and minimum width of a drawn interval, in characters.
 MAX_DRAWING_WIDTH, MIN_DRAWING_WIDTH = 31, 13
-# Longer lines of prose are hard to read.
+# Lines of prose longer than this are hard to read.
 MAX_PROSE_WIDTH = 100
 # Below this width, the narrowest group of columns would not fit.
 MIN_WIDTH = 40
 GAP = "  "
-# Shorter names are hard to recognize.
+# Names shortened to fewer columns than this are hard to recognize.
 MIN_NAME_WIDTH = 12
 # Columns of text with more than one line per cell are at least this wide.
 MIN_TEXT_WIDTH = 25
@@ -73,7 +73,7 @@ def _lay_out_block(block: Block, width: int) -> Iterator[Line]:
             rule = "═" if block.level == 1 else "─"
             yield [(rule * max(map(measure_width, text_lines), default=0), "rule")]
         case elements.Paragraph() if block.kind == "signature":
-            # Signatures are not wrapped so that they can be copied.
+            # Do not wrap signatures, so that users can copy them.
             yield [(block.text, "signature")]
         case elements.Paragraph():
             yield from (

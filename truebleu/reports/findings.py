@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 # Kinds of findings in display order, with the maximum number of each.
 MAX_FINDINGS = {"decisive": 1, "reversed": 3, "concentrated": 3, "flags": 6, "style": 4, "same": 1}
 
-# Scores of smaller groups are too uncertain.
+# Scores of groups smaller than this are too uncertain.
 MIN_GROUP_SIZE = 20
 MIN_REVERSED_GROUP_SIZE = 100
-# Labels with more values are skipped: nearly every segment has a different value.
+# Labels with more values than this are skipped, because nearly every segment has a different value.
 MAX_GROUPS = 2000
 
-# If there are more systems or more counts, they are summarized.
+# Longer lists of systems or of counts are summarized.
 MAX_LISTED_SYSTEMS = 3
 
 # Lower limits of the length ranges, in reference tokens.

@@ -24,7 +24,7 @@ class MetricSetting(NamedTuple):
     id: str
     metric: Metric[Any]
     tables: Mapping[str, Statistics]
-    # Label, unique among all settings.
+    # Label, which is unique among all settings.
     label: str
     # Name of the metric in the comparison, or None for settings that are not in the comparison.
     comparison_name: str | None

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 # A loop is a run of this many units that occurs this many times, without overlaps.
 LOOP_LENGTH, LOOP_COUNT = 8, 3
-# Phrases that return after more units are normal.
+# Phrases that recur after more units than this are normal.
 MAX_LOOP_DISTANCE = 60
 # A segment has moved if it shares at least this number, and this share, of its pairs of adjacent
 # units with text in another place. None of 4,500 segments of WMT22's outputs meets these

@@ -175,7 +175,7 @@ def _start_moses(language: str) -> Any:
 
 # ---- Chinese, Japanese and Korean, as SubER with --language ----
 
-# The tokenizers of sacreBLEU for the languages of SubER's --language.
+# sacreBLEU's tokenizers for the languages that SubER's option --language accepts.
 SUBER_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 
 

@@ -14,7 +14,7 @@ MAX_WORKERS = 1024
 MAX_SEED_BITS = 128
 # sacreBLEU's default seed.
 DEFAULT_SEED = 12345
-# Sums of squares of larger scores may overflow.
+# Sums of squares of scores larger than this may overflow.
 MAX_SCORE = 1e100
 
 

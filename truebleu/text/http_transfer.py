@@ -190,7 +190,7 @@ def _record_part_version(part: str, url: str, headers: Any) -> None:
     # Weak ETags do not guarantee identical bytes (RFC 9110, 8.8.1).
     version = etag if etag.startswith('"') else headers.get("Last-Modified")
     if version:
-        # If writing is interrupted, the file is invalid JSON and ignored.
+        # If writing is interrupted, the file is invalid JSON and is ignored.
         with open(f"{part}.json", "w", encoding="utf-8") as file:
             json.dump({"address": url, "version": version}, file)
     elif os.path.lexists(f"{part}.json"):

@@ -21,7 +21,7 @@ MIN_WORDS = 100
 MAX_FOREIGN_SHARE = 0.25
 # Minimum share of an output's words in the source if both are in the same language.
 MIN_SOURCE_SHARE = 0.4
-# If the mean word length is larger, spaces do not separate the words.
+# If the mean word length is larger than this, spaces do not separate the words.
 MAX_WORD_LENGTH = 12
 _WORD = re.compile(r"[^\W\d_]+")
 

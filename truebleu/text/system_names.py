@@ -101,7 +101,8 @@ def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
 
 # If names are longer than this, the parts that all names in a call share are removed.
 MAX_NAME_LENGTH = 20
-# Shorter names, such as "B", would look like letters of systems; numbers would look like scores.
+# Names shorter than this, such as "B", would look like letters of systems; numbers would look like
+# scores.
 _MIN_SHORT_NAME = re.compile(r"(?=.*[^\W\d_]).{2,}", re.DOTALL)
 _SEPARATOR = re.compile(r"([./\\:])")
 # Pattern that must match after a name in a sentence, so that the name is not the start of a longer

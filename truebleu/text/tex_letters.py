@@ -17,7 +17,7 @@ ACCENTS = dict(
         strict=True,
     )
 )
-# Start of the code point that replaces a character without a TeX command.
+# The beginning of the LaTeX code that shows the code point of a character without a TeX command.
 CODE_POINT = r"\texttt{U+"
 
 

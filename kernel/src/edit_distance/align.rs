@@ -234,7 +234,7 @@ struct TokenColumns {
     /// For each token, a bitset of its columns, unless the bitsets would be too large.
     dense: Vec<u64>,
     is_dense: bool,
-    /// The end of each token's columns, followed by the columns.
+    /// The end of each token's columns in `columns`.
     ends: Vec<u32>,
     columns: Vec<u32>,
     row: Vec<u64>,

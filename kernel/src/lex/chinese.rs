@@ -56,8 +56,8 @@ pub struct ChineseRule {
 }
 
 impl BlockRule for ChineseRule {
-    /// A point at the edge of a line has only one neighbour. Next to a digit, the point is not
-    /// split off.
+    /// A full stop or comma at the edge of a line has only one neighbour. If this is a digit, the
+    /// mark is not split off.
     const EDGE_CHECK: Option<EdgeCheck> = Some(|text, _line, first, last| {
         let is_point = |i: usize| text[i] == b'.' || text[i] == b',';
         let is_digit = |i: usize| text[i].is_ascii_digit();

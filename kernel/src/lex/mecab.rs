@@ -87,7 +87,7 @@ struct Lexicon<'a> {
 /// The header of a word list.
 struct LexiconHeader {
     words: u32,
-    /// The number of left word types, and the number of right word types, of a connection.
+    /// The number of left word types, and the number of right word types.
     type_counts: (u32, u32),
     array: usize,
     entries: usize,

@@ -32,8 +32,8 @@ pub const BLOCK_LANES: usize = 256;
 /// Maximum number of n-grams of a block's references, unless the block has only one reference.
 const MAX_BLOCK_NGRAMS: usize = 1 << 19;
 
-/// Minimum number of references for which an n-gram is stored as a row, which then costs no more
-/// than a list.
+/// An n-gram that occurs in at least this many references is stored as a row, which then costs no
+/// more than a list.
 const MIN_ROW_REFERENCES: usize = 8;
 
 /// Number of references whose matches are updated together.

@@ -60,7 +60,7 @@ impl Swap {
     }
 }
 
-/// Maximum number of words without a poll for interrupts at each candidate.
+/// If a hypothesis has more words than this, the search polls for interrupts at each candidate.
 const MAX_UNPOLLED_WORDS: usize = 1 << 12;
 
 /// Buffers and results of the search.

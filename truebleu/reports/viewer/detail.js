@@ -12,7 +12,8 @@ import {splitIntoUnits} from "./sentence_scores.js";
 /** @typedef {import("./tokens.js").Tokens} Tokens */
 /** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof matchTokens> | null, against: {name: string, keys: string[]}[]}} ShownText */
 
-// Words of the neighbouring segments that are shown at the boundaries of a re-segmented text, and their maximum length.
+// Number of words, and of letters, of each neighbouring segment that are shown at the boundaries of
+// a re-segmented text.
 const NEIGHBOUR_WORDS = 6, NEIGHBOUR_LETTERS = 48;
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in the output of only one of the two systems"], ["ref", "Diff with reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
 

@@ -328,7 +328,8 @@ export function showInvisible(text) {
 
 // ---- virtual list ----
 
-// Browsers limit element heights to about 16 to 33 million pixels. Scrolling in taller lists is scaled.
+// Browsers limit element heights to about 16 to 33 million pixels. In taller lists, scrolling is
+// scaled.
 const MAX_LIST_HEIGHT = 8e6;
 
 /**

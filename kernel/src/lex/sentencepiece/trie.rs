@@ -16,7 +16,8 @@ const NONE: u32 = u32::MAX;
 /// The node of the empty prefix.
 pub const ROOT: u32 = 0;
 
-/// Number of recent blocks searched for free slots for several children before a block is added.
+/// Number of recent blocks that are searched for free slots for several children before a new block
+/// is added.
 const MAX_SEARCHED_BLOCKS: usize = 8;
 
 /// A trie of spellings.

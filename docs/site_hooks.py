@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Maximum number of characters of a code word that fits on one line on a phone, and of a cell that
-# may be in a narrow column.
+# Maximum number of characters in a code word that fits on one line on a phone, and maximum number
+# of characters in a cell that may be in a narrow column.
 WORD = 32
 SENTENCE = 24
 

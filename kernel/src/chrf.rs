@@ -1,9 +1,9 @@
 //! chrF's counts for a segment, stored as a row of integers, and the chrF formula.
 //!
-//! For each order of character n-grams, then of word n-grams, a row contains three numbers: the
-//! n-grams in the hypothesis, the n-grams in the reference, and the clipped matches. With several
-//! references, the row describes the reference with the best score, or the first of several equally
-//! good references.
+//! For each order of character n-grams, then of word n-grams, a row contains three counts: n-grams
+//! in the hypothesis, n-grams in the reference, and clipped matches. With several references, the
+//! row describes the reference with the best score, or the first of several equally good
+//! references.
 //!
 //! Like token matching in [`crate::ngrams`], character matching uses bitsets of reference
 //! positions. Each vector lane holds one order, so one step handles all orders.

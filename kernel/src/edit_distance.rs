@@ -1,10 +1,10 @@
 //! The edit counts and the formulas of the word error rate and related metrics.
 //!
-//! A hypothesis is aligned with a reference by the smallest number of insertions, deletions and
-//! substitutions. A row contains the numbers of hits, substitutions, deletions and insertions.
-//! Equally cheap alignments may have different numbers of hits; the choice follows rapidfuzz, which
-//! jiwer uses. [`naive`] defines the alignment; `align` computes the same alignment with
-//! bit-parallel rows.
+//! A hypothesis is aligned with a reference so that the number of insertions, deletions and
+//! substitutions is minimal. A row contains the numbers of hits, substitutions, deletions and
+//! insertions. Equally cheap alignments may have different numbers of hits; the choice follows
+//! rapidfuzz, which jiwer uses. [`naive`] defines the alignment; `align` computes the same
+//! alignment with bit-parallel rows.
 
 mod align;
 pub mod naive;

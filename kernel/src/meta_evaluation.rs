@@ -440,8 +440,8 @@ pub fn count_leads(
 /// and the sum of their products with human scores. The sums are integers, in units of 1 / `scale`.
 pub const MOMENTS: usize = 3;
 
-/// Return, for each pair of metrics, the number of swaps after which the first leads the second in
-/// r by at least the observed amount minus `slack`.
+/// Return, for each pair of metrics, the number of swaps after which the first metric leads the
+/// second in Pearson's r by at least the observed amount minus `slack`.
 ///
 /// `totals` contains the moments of each metric. `swapped` contains, for each trial, the moments of
 /// the swapped cells. `human_moments` contains the number of cells, the sum of the human scores and

@@ -54,7 +54,7 @@ pub trait Pairs: Send + Sync {
     /// Prepare a block of references.
     fn prepare_block(&self, references: Range<usize>) -> Box<dyn Block + '_>;
 
-    /// Return the score of each hypothesis of each set against the sum of the set's references,
+    /// Return the score of each hypothesis in each set against the sum of the set's references,
     /// where `weights` gives the multiplicity of each reference. Return `None` if the metric cannot
     /// sum references.
     fn score_against_sums(

@@ -1,4 +1,4 @@
-//! Division of a text into the segments of its reference: the alignment of units.
+//! Division of a text into the segments of its reference, by aligning units.
 //!
 //! A unit is a word, a piece of a word or a character, given as an integer. [`bit_parallel`] and
 //! [`general`] align by the smallest edit distance, [`similar`] by the largest sum of

@@ -60,8 +60,8 @@ impl Beam {
         Self { rows: hypothesis, columns: reference, ratio, half_width }
     }
 
-    /// Return whether a distance found within the beam is the exact edit distance, in which case a
-    /// shift reduces both distances or neither.
+    /// Return whether a distance found within the beam is the exact edit distance. A shift then
+    /// reduces either both the distance within the beam and the exact distance, or neither.
     ///
     /// A path of cost `D` between lengths that differ by `d` stays within (D + d) / 2 columns of
     /// the diagonal. The beam reaches 24 columns, minus one because its centre is rounded.

@@ -1,4 +1,4 @@
-//! Flags for single texts whose scores may mislead.
+//! Flags for single texts whose scores may be misleading.
 //!
 //! This module defines the flags, and `truebleu/reports/data_checks.py` explains them to readers.
 
@@ -58,7 +58,7 @@ pub const NUMBERS: u32 = 1 << 19;
 pub const NAMES: u32 = 1 << 20;
 /// The hypothesis contains consecutive source words that no reference contains.
 pub const UNTRANSLATED: u32 = 1 << 21;
-/// The hypothesis negates something although no reference does, or the other way round.
+/// The hypothesis negates something although no reference does, or vice versa.
 pub const NEGATION: u32 = 1 << 22;
 
 /// Minimum length in bytes of texts that are unlikely to be equal by chance.

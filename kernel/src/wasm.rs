@@ -491,7 +491,7 @@ pub extern "C" fn page_draw(bootstrap_handle: u32, replicates: u32) -> u32 {
 }
 
 /// Return 1. Answer: as 64-bit floats, the confidence interval of each system's score; with two
-/// systems, also the interval of the second score minus the first.
+/// systems, also the interval of the difference (second score minus first score).
 #[unsafe(no_mangle)]
 pub extern "C" fn page_intervals(bootstrap_handle: u32, level: f64) -> u32 {
     with_state(|state| {

@@ -85,7 +85,7 @@ class SharedCorpus:
             counts = self.get_counts(metric.tokenize, metric.lowercase, metric.max_order)
             return counts.score(metric)
         with warnings.catch_warnings():
-            # The member's quirks already describe what the metric would warn about.
+            # The member's quirks already describe the problems that the metric would warn about.
             warnings.simplefilter("ignore")
             return metric.score(self.hypotheses, self.references, check_text=False)
 

@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
         elif output.form == "bibtex":
             output.write(setup.bibtex())
         elif output.form == "latex":
-            # LaTeX ignores what follows \endinput.
+            # LaTeX ignores all text after \endinput.
             output.write(f"{setup.latex()}\n\n\\endinput\n\n{setup.bibtex()}")
         else:
             output.write("".join(f"{line}\n" for line in wrap_text(setup.text(), 80)))

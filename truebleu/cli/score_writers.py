@@ -261,7 +261,8 @@ def _build_elements(
         tables.setdefault(tuple(row[0].keys), []).append(row)
     for names, table_rows in tables.items():
         first = table_rows[0]
-        # Tables of several metrics, or with several columns of names, have less space.
+        # Tables of several metrics, and tables with several columns of names, have less space for
+        # details.
         details = DETAILS.get(first[0].score.name, {}) if len(first) == 1 else {}
         if len(names) > 1:
             details = {name: details[name] for name in ("BP", "ratio") if name in details}

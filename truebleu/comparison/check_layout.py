@@ -23,7 +23,7 @@ DIGITS = 2
 NOT_COMPARABLE = "cannot compare the outputs, because the text is unsuitable; see the warning."
 # Maximum width of a text in a table, in terminal columns.
 MAX_TEXT_LENGTH = 70
-# JUnit test case names by kind of condition.
+# Names of JUnit test cases, keyed by the kind of condition.
 JUNIT_NAMES = {
     "minimum": "{metric} is at least as good as {limit:g}",
     "max_drop": "{metric} is at most {limit:g} worse than before",

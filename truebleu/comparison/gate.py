@@ -34,7 +34,7 @@ from truebleu.text.argument_checks import ParameterError
 from truebleu.text.system_names import name_system
 from truebleu.text.terminal_layout import format_count
 
-# Maximum number of worse documents, and of worse segments, to list.
+# Maximum number of documents, and of segments, that are listed because their scores got worse.
 MAX_LISTED_CHANGES = 5
 DEFAULT_LEVEL = 0.95
 

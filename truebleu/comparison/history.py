@@ -248,7 +248,7 @@ class History(RecordView):
     """The scores grouped by system and metric."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        # A log may combine logs from several machines, so its entries may not be sorted.
+        # A log may combine logs from several machines, so its entries are not necessarily sorted.
         self.entries = sorted(entries, key=lambda entry: entry.time)
         self.groups = list(group_entries(self.entries))
         groups = [group.to_dict() for group in self.groups]

@@ -33,7 +33,8 @@ R = TypeVar("R")
 # Metrics that also have separate functions, such as `corpus_bleu`.
 SHORTCUT_METRICS = ("bleu", "chrf", "ter")
 
-# Maximum lengths of an error message that quotes another program, and of a path in it.
+# Maximum length of an error message that quotes another program, and maximum length of a path in
+# the message.
 MAX_MESSAGE_CHARACTERS = 300
 MAX_PATH_CHARACTERS = 160
 

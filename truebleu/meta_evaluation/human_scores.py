@@ -36,7 +36,7 @@ from truebleu.text.terminal_layout import format_count
 MAD = "mad"
 MAX_DEVIATION = 2.5
 NORMAL = 1.483
-# Pattern of the names of human references in mt-metrics-eval, and of similar names.
+# Pattern that matches the names of human references in mt-metrics-eval, and similar names.
 REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
 # In file names of reference-free metrics, this replaces the name of a reference.
 NO_REFERENCE = "src"

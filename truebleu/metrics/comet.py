@@ -27,7 +27,7 @@ INPUTS_BY_KIND = {
     "referenceless_regression_metric": ("src",),
     "xcomet_metric": ("src", "ref"),
 }
-# Keys of the papers on models, by a lower-case part of the model's name.
+# Citation keys of papers about models, keyed by a lower-case part of the model's name.
 MODEL_CITATIONS = {
     "wmt22-comet-": "rei-etal-2022-comet",
     "wmt22-cometkiwi": "rei-etal-2022-cometkiwi",

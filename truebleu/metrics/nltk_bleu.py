@@ -277,7 +277,7 @@ class NLTKBLEU(PythonMetric):
         """
         last_segment = row if last_segment is None else last_segment
         release, order_count = _parse_release(self.version), self._max_counted_order
-        # Source of 5-grams in method 5, and of the number of n-grams in method 6.
+        # The row that provides the 5-grams for method 5, and the number of n-grams for method 6.
         context = last_segment if self.context == "last-segment" else row
         length, reference_length = row[0], row[1]
         matches, totals = row[2 : 2 + order_count], row[2 + order_count : 2 + 2 * order_count]

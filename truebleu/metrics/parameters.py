@@ -33,7 +33,8 @@ class Parameter(Generic[T]):
     name, default: the constructor argument and its default. `validate` returns the stored value.
     """
 
-    # Signature field and its short name; optional fields are left out for default values.
+    # Signature field and its short name. Optional fields are left out if the parameter has its
+    # default value.
     key = ""
     short = ""
     optional = False

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Warnings = list[dict[str, Any]]
 
-# Number of hypotheses ending in " ." that triggers a warning: in any text (as in sacreBLEU), and in
-# text in which they are at least 1% of all segments.
+# Minimum number of hypotheses ending in " ." for a warning: in any text (as in sacreBLEU), and in
+# texts in which at least 1% of all segments end in " .".
 MIN_TOKENIZED = 100
 MIN_TOKENIZED_WITH_SHARE = 10
 

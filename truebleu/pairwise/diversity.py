@@ -25,7 +25,8 @@ TEXYGEN: dict[str, Any] = {
     "published_scale": 1.0,
 }
 
-# Maximum number of texts scored with all other texts, and of pairs scored, in one call.
+# Maximum number of texts that one call scores with all other texts, and maximum number of pairs
+# that one call scores.
 ROWS, PAIRS = 32, 1 << 16
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     AnyUtility = str | Metric | Function | Numbers | Array
 
-# Maximum number of candidates that print() shows, and of characters per candidate.
+# Maximum number of candidates that print() shows, and maximum number of characters per candidate.
 MAX_SHOWN_CANDIDATES, WIDTH = 5, 60
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Largest order of the listed n-grams, unless BLEU's max_order is smaller.
 MAX_LISTED_ORDER = 4
 
-# Maximum number of n-grams per list and order, and of example segments per n-gram.
+# Maximum number of n-grams per list and order, and maximum number of example segments per n-gram.
 MAX_LIST_LENGTH = 200
 MAX_EXAMPLE_SEGMENTS = 50
 

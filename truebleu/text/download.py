@@ -74,7 +74,7 @@ class DownloadError(InputError):
     exit_status = 1
     # True if the certificate of a server could not be verified.
     is_certificate_error = False
-    # The kind of the checksum that does not match, its value, and the expected value.
+    # The type of the mismatched checksum, the actual value, and the expected value.
     checksum_mismatch: tuple[str, str, str] | None = None
 
 

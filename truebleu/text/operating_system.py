@@ -129,7 +129,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 # ---- locks between processes; the system releases them when their owner ends ----
 
-# Number of seconds between two attempts to lock a file, and before the wait is reported.
+# Number of seconds between two attempts to lock a file, and number of seconds after which the wait
+# is reported.
 LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
 # The threads of this process that hold a lock. NFS locks do not distinguish threads of the same
 # process.

@@ -308,7 +308,7 @@ def tokenize_like_codexglue(text: str) -> list[str]:
     return _LETTERS_OR_MARK.findall(text.strip().lower())
 
 
-# Without spaces around the segment, its first and last characters may not be split off.
+# Without spaces around the segment, its first and last characters might not be split off.
 @_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]|\\A\\s*[.,]|[0-9.,][.,]\\s*\\Z")
 def tokenize_like_keras_hub(text: str) -> list[str]:
     r"""Tokenize like KerasHub's Bleu metric: 13a without spaces around the text.

@@ -30,7 +30,7 @@ def derive_system_name(path: str) -> str:
     return _SUFFIX.sub("", name) + (column[0] if column else "")
 
 
-# Words that name the kind of a file, alone or in the name of its folder.
+# Words that reveal the kind of a file if they occur in its name or in the name of its folder.
 _WORDS_BY_KIND = {
     "reference": {"ref", "refs", "reference", "references"},
     "output": {

@@ -259,7 +259,8 @@ impl GroupSums {
         Self { types: self.types.clone(), ..Self::new(self.names.clone(), self.width) }
     }
 
-    /// Return the groups with only these key columns. Groups with equal keys are added up.
+    /// Return the groups with only these key columns. Groups with equal keys are merged, and their
+    /// sums are added.
     pub fn roll_up(&self, group_indices: &[usize], columns: &[usize]) -> Result<Self, Error> {
         let names = columns.iter().map(|&column| self.names[column].clone());
         let mut coarse_groups = Self::new(names.collect(), self.width);
@@ -315,8 +316,8 @@ pub fn split_key<'a>(
     })
 }
 
-/// Return the hash bucket of a row by its id. The bucket depends only on the id, so all rows of a
-/// segment share a bucket, even across systems, files and machines.
+/// Return the hash bucket of a row, computed from the row's id. The bucket depends only on the id,
+/// so all rows of a segment share a bucket, even across systems, files and machines.
 ///
 /// The hash is the 64-bit FNV-1a hash of the id's bytes: UTF-8 for strings, 8 little-endian bytes
 /// for integers of any width. It is finalized like splitmix64, because FNV's low bits depend on few

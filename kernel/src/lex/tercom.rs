@@ -1,7 +1,7 @@
 //! The tokenizer of tercom for TER, as in sacreBLEU 2.6.0.
 //!
-//! Without options it splits at white space. With `normalized`, its Western rules match those of
-//! 13a with two exceptions. Possessive `'s` is a token, and lines are joined at a hyphen that
+//! Without options it splits at white space. With `normalized`, its Western rules match the rules
+//! of 13a, with two exceptions. Possessive `'s` is a token, and lines are joined at a hyphen that
 //! starts a line instead of one that ends a line. `asian_support` adds characters that are tokens
 //! (with `normalized`) or are deleted (with `no_punct`). The character ranges are tercom's and
 //! treat U+3200 to U+3F22 as enclosed letters. Its rules for kana never apply, because they only

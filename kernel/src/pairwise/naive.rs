@@ -132,7 +132,7 @@ pub struct ScoringSet {
     pub divisor: f64,
 }
 
-/// Return the mean score of each hypothesis of each set against the set's references. Without
+/// Return the mean score of each hypothesis in each set against the set's references. Without
 /// references, the hypotheses of a set also serve as references. `compensated` has the same meaning
 /// as for [`WeightedSum`]. Return `None` if the number of texts does not match the sets.
 pub fn expected_scores<M: Metric>(

@@ -324,7 +324,8 @@ impl Groups {
     }
 
     /// Return the groups at these positions in the canonical order, with only these key columns.
-    /// Groups with equal keys are added up. A bucket column, if any, is the last column.
+    /// Groups with equal keys are merged, and their sums are added. A bucket column, if any, is the
+    /// last column.
     fn rolled_up(&self, py: Python<'_>, chosen: Vec<usize>, columns: Vec<usize>) -> PyResult<Self> {
         let groups = &self.groups;
         let column_count = groups.names.len();

@@ -147,9 +147,9 @@ pub fn holes<'py>(py: Python<'py>, gold: &[u8], metric: &[u8]) -> PyResult<Bound
     create_list(py, missing_cells)
 }
 
-/// Return, for each pair of metrics, the number of trials in which the first metric's r exceeds the
-/// second's by at least the observed difference. `gold` contains the number of cells, the sum of
-/// the human scores, and the sum of their squares.
+/// Return, for each pair of metrics, the number of trials in which the first metric's Pearson's r
+/// exceeds the second metric's by at least the observed difference. `gold` contains the number of
+/// cells, the sum of the human scores, and the sum of their squares.
 #[pyfunction]
 pub fn exceeding(
     py: Python<'_>,

@@ -319,7 +319,7 @@ impl Metric {
         })
     }
 
-    /// Return the mean score of each hypothesis of each set against the set's references. Without
+    /// Return the mean score of each hypothesis in each set against the set's references. Without
     /// references, the hypotheses also serve as references.
     #[pyo3(signature = (hypotheses, references, sets, compensated, workers))]
     fn expected(

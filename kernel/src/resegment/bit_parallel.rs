@@ -121,7 +121,7 @@ struct Steps {
     hypotheses: Lanes,
 }
 
-/// Columns that are computed one after the other.
+/// Computation of successive columns.
 struct Columns<'a> {
     reference: &'a Reference,
     /// For each of eight columns, the positions of a unit with few occurrences.

@@ -31,9 +31,10 @@ enum Containing {
 /// have the lowest indices.
 struct Similarities<'a> {
     types: &'a [UnitType],
-    /// For each type of the hypothesis, the number of its characters; 1 if only equal types count.
+    /// For each type in the hypothesis, its number of characters, or 1 if only equal types are
+    /// similar.
     sizes: Vec<u32>,
-    /// For each type of the hypothesis, whether it is a punctuation mark.
+    /// For each type in the hypothesis, whether it is a punctuation mark.
     is_punctuation: Vec<bool>,
     containing: FxHashMap<u32, Containing>,
     /// Whether different types have a similarity of 0.
@@ -173,7 +174,7 @@ impl<'a> Rows<'a> {
         stored
     }
 
-    /// Return the similarities of a type to all types of the hypothesis.
+    /// Return the similarities between a type and all types in the hypothesis.
     fn compute_similarities(&mut self, index: u32) -> &[f64] {
         let Self { similarities, common, row, .. } = self;
         Instructions::best().run(Compare { similarities, index, common, row });
@@ -333,7 +334,7 @@ fn assign_segments(
     for (segment, units) in segments.iter().enumerate() {
         owners.extend((0..units.len()).map(|index| (segment as u32, index as u32)));
     }
-    // The row whose skipped units all belong to the next unit of the reference.
+    // The row whose remaining skipped units all belong to the next unit of the reference.
     let mut row_before_next = None;
     for (index, &(row, is_paired)) in places.iter().enumerate() {
         if is_paired {

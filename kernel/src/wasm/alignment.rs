@@ -42,7 +42,7 @@ fn copy_tokens(view: &View<'_>) -> Vec<Vec<u8>> {
     (0..view.count()).map(|i| view.token(i).to_vec()).collect()
 }
 
-/// Encode the alignment of the first text with the best of the other texts: numbers of 4 bytes,
+/// Encode the alignment of the first text with the best-matching other text: numbers of 4 bytes,
 /// then tokens.
 ///
 /// The numbers start with the index of the reference, the number of tokens of the hypothesis, the

@@ -112,8 +112,8 @@ impl Bootstrap {
         self.scores[0].len()
     }
 
-    /// Return the confidence interval of each system's score, and of the second score minus the
-    /// first.
+    /// Return the confidence interval of each system's score, and the interval of the difference
+    /// (second score minus first score).
     pub fn confidence_intervals(&self, level: f64) -> TextResult<Vec<f64>> {
         let mut score_lists: Vec<Vec<f64>> = self.scores.clone();
         if let [a, b] = &self.scores[..] {

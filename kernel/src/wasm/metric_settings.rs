@@ -1,4 +1,4 @@
-//! Metrics created from settings in text form. Python passes equal settings to the kernel.
+//! Metrics created from settings in text form. Python passes the same settings to the kernel.
 //!
 //! There is one line `name=value` per setting; the first is `metric=bleu`, `chrf`, `ter`, `edits`
 //! or `ngram_f`. Lists are separated by commas, and booleans are `yes` and `no`.

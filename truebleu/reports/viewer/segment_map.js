@@ -6,7 +6,8 @@ import {createCanvas, linkSegments, renderFigure, roundHundredth} from "./svg_ch
 
 /** @typedef {import("./selection.js").Context} Context */
 
-// A row of the map has this many pixels per segment; a part of a long document has at most MAX_PART segments.
+// Minimum width of a segment in pixels, and maximum number of segments in a part of a long
+// document.
 const MIN_SEGMENT_WIDTH = 26, MAX_PART = 600, ROW_HEIGHT = 76, BAR_HEIGHT = 14;
 
 /** Return the documents of the compared re-segmented systems, or parts of long documents. @param {Context} context @returns {Record<string, {title: string, segments: number[]}>} */

@@ -1,5 +1,5 @@
-//! Scores of texts against the sum of many references, in time linear in the number of texts rather
-//! than pairs.
+//! Scores of texts against the sum of many references, computed in time that is linear in the
+//! number of texts instead of the number of pairs.
 //!
 //! The counts of all references are added, and the hypothesis is counted once per reference. If an
 //! n-gram occurs c times in the hypothesis and t times in m references together, min(m · c, t) of
@@ -23,7 +23,7 @@ pub struct SetRanges {
 }
 
 impl<M: Overlap> OverlapPairs<M> {
-    /// Return the score of each hypothesis of each set against the sum of the set's references.
+    /// Return the score of each hypothesis in each set against the sum of the set's references.
     /// `weights` gives the multiplicity of each reference.
     pub(super) fn score_against_sums(
         &self,

@@ -21,7 +21,8 @@ from page_helpers import (
 
 from truebleu import BLEU, bleu
 
-# These six hypotheses have the same word and character BLEU as those in a university's notebook.
+# These six hypotheses have the same word and character BLEU as the hypotheses in a university's
+# notebook.
 CHARACTER_REFERENCE = "the city panel presented the safe draft plan for parks"
 CHARACTER_HYPOTHESES = (
     "a city panel presented this safer draft plan on parks",

@@ -258,7 +258,7 @@ struct CountScratch<S> {
 }
 
 impl<S> CountScratch<S> {
-    /// Create the buffers that this number of references needs, if they are missing.
+    /// Create any missing buffers for this number of references.
     fn reserve_references(&mut self, references: usize) {
         if self.references.len() < references {
             self.references.resize_with(references, Default::default);

@@ -51,7 +51,7 @@ pub fn exp(x: f64) -> f64 {
     library::exp(x)
 }
 
-/// Return `x` to the power of `y`, where `x` is positive and `y` is from 0 to 1.
+/// Return `x` to the power of `y`, where `x` is positive and `y` is between 0 and 1.
 #[cfg(feature = "page")]
 #[inline(always)]
 pub fn power(x: f64, y: f64) -> f64 {

@@ -74,7 +74,8 @@ fn iter_words(text: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte > 0x7F;
         let start = word.iter().position(is_letter).unwrap_or(word.len());
         let end = word.iter().rposition(is_letter).map_or(start, |last| last + 1);
-        // Full stops of abbreviations are treated as sentence ends, which can only hide a name.
+        // Full stops of abbreviations are treated as sentence ends. This error can only hide a
+        // name.
         starts_sentence =
             word[end..].iter().any(|mark| b".!?:\"".contains(mark)) || start == word.len();
         (&word[start..end], is_first || start > 0)

@@ -492,8 +492,8 @@ pub struct SingleStack {
 }
 
 impl SingleStack {
-    /// Create a stack of `width` columns and `rows` rows; `value` returns the number in a row and
-    /// column.
+    /// Create a stack of `width` columns and `rows` rows; `value` returns the number at a given row
+    /// and column.
     pub fn new(
         rows: usize,
         width: usize,

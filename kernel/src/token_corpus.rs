@@ -173,7 +173,7 @@ impl TokenCorpus {
         }
     }
 
-    /// Add a segment: the texts of the systems, and the references that exist.
+    /// Add a segment: the texts of the systems, and all references that are not missing.
     fn add_segment(&mut self, texts: &[View<'_>]) {
         for (text, view) in texts.iter().enumerate() {
             let mut work = Work::default();

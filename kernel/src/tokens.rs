@@ -64,7 +64,7 @@ impl Tokens {
         self.count += 1;
     }
 
-    /// Return pointers to the starts and to the ends, with space for `count` values and the slack.
+    /// Return pointers to the starts and to the ends, with space for `count` values plus the slack.
     #[inline(always)]
     pub(crate) fn reserve_positions(&mut self, count: usize) -> (*mut u32, *mut u32) {
         self.ensure_capacity(count);

@@ -26,7 +26,7 @@ from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.output import Output, Progress, Results, ScoreTooLowError, UsageError
 from truebleu.text.argument_checks import DEFAULT_SEED, parse_number
 
-# Map from the parameters of `truebleu.check` to command-line options, for error messages.
+# Mapping from the parameters of `truebleu.check` to command-line options, for error messages.
 CHECK_OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
 _UNCHANGED_NAMES = ("log", "keep", "against", "significant", "level", "samples", "scale")
 CHECK_OPTIONS |= {name: f"--{name}" for name in _UNCHANGED_NAMES}

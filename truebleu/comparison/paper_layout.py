@@ -34,7 +34,7 @@ from truebleu.text.terminal_layout import format_count, join_words
 
 PAPER_COLUMNS = ("system", "score")
 SIGNATURE_PLACES = ("footnote", "caption", "none")
-# Maximum number of columns after the system names that fit on a page of a paper.
+# Maximum number of columns that fit on a page of a paper after the system names.
 MAX_COLUMNS = 8
 # Columns that require a significance test, and columns that require bootstrap resamples.
 TEST_COLUMNS = {"cluster", "p-uncorrected", "p", "needed"}

@@ -32,7 +32,7 @@ TEST_NAMES = {
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "the paired bootstrap (the share of resamples that a system loses)",
 }
-# Keys in truebleu.text.citations by significance test, correction, and other methods.
+# Keys in truebleu.text.citations for significance tests, corrections, and other methods.
 TEST_CITATIONS = {
     "ar": ("riezler-maxwell-2005-pitfalls",),
     "bs": ("riezler-maxwell-2005-pitfalls", "efron-tibshirani-1993-bootstrap"),

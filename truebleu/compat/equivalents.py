@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from truebleu.metrics import registry
 from truebleu.text.argument_checks import find_closest
 
-# Difference between the references of truebleu's and sacreBLEU's corpus functions.
+# Difference between the reference arguments of truebleu's and sacreBLEU's corpus functions.
 _STREAMS = (
     "`references` contains one string or one list of strings per segment. sacreBLEU expects one "
     "list of segments per reference. To convert it, use list(zip(*streams))."

@@ -40,8 +40,8 @@ FRAME_NAME = "sums"
 # Default `key` of `Sums.score`, which selects all groups together.
 ALL_GROUPS: Any = object()
 
-# Conversions of keys to Python values, by Arrow C data interface format. Dates are days since 1970,
-# and timestamps are microseconds since 1970.
+# Conversions of keys to Python values, keyed by the format in the Arrow C data interface. Dates are
+# days since 1970, and timestamps are microseconds since 1970.
 KEY_CONVERTERS: dict[str, Callable[[int], Any]] = {
     "tdD": lambda days: date(1970, 1, 1) + timedelta(days),
     "ttu": lambda micros: (datetime.min + timedelta(microseconds=micros)).time(),

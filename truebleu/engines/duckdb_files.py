@@ -38,7 +38,7 @@ ADVICE_PREFIXES = (
 # Maximum row size of CSV and JSON files. DuckDB allocates buffers of about this size.
 MAX_ROW_BYTES = 32 << 20
 
-# SQL condition on a Parquet schema column: it contains strings, lists or only nulls.
+# SQL condition that is true if a Parquet schema column contains strings, lists or only nulls.
 TEXT_COLUMN_CONDITION = (
     "coalesce(converted_type, '') IN ('UTF8', 'ENUM', 'JSON', 'LIST') "
     "OR regexp_matches(coalesce(logical_type::VARCHAR, ''), '^(String|Null|List|Enum|Json)')"

@@ -53,7 +53,8 @@ PolarsFrame = pl.DataFrame | pl.LazyFrame
 PolarsFrames = PolarsFrame | Sequence[PolarsFrame] | Iterator[PolarsFrame]
 Expression = str | pl.Expr
 
-# Rows per batch, chosen for a negligible cost per batch and less memory than Polars itself needs.
+# Rows per batch, chosen so that the cost per batch is negligible and a batch needs less memory than
+# Polars itself.
 BATCH_ROWS = 65536
 
 

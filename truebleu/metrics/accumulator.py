@@ -13,7 +13,7 @@ from truebleu.text import corpus_inputs
 # Name and version of the `state_dict` format.
 STATE_FORMAT = "truebleu accumulator 1"
 
-# Methods of other packages' accumulators and their equivalents, for messages.
+# Methods of other packages' accumulators and their equivalents in truebleu, for messages.
 _FOREIGN_METHODS = {
     **dict.fromkeys(("add", "add_batch", "append"), "update(hypotheses, references)"),
     **dict.fromkeys(("result", "score", "value"), "compute()"),

@@ -32,7 +32,7 @@ SMOOTHING = {
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
 }
-# Values of `arithmetic` with a fixed smoothing method; they ignore the parameter `smoothing`.
+# Values of `arithmetic` that have a fixed smoothing method and ignore the parameter `smoothing`.
 FIXED_SMOOTHING = {
     "cdec": "floor",
     "allennlp": "add-k-all",

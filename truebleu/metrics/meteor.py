@@ -26,13 +26,14 @@ VERSION = "1.5"
 MODULE_CODES = {"exact": "ex", "stem": "st", "synonym": "sy", "paraphrase": "pa"}
 PARAMETER_NAMES = ("alpha", "beta", "gamma", "delta")
 
-# (α, β, γ, δ) and the weights of the modules, for tasks that all languages share.
+# The parameters (α, β, γ, δ) and the weights of the modules, for tasks that all languages share.
 UNIVERSAL_TASKS: dict[str, tuple[Coefficients, Coefficients]] = {
     "li": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "tune": ((0.5, 1.0, 0.5, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "universal": ((0.7, 1.4, 0.3, 0.7), (1.0, 0.6)),
 }
-# (α, β, γ, δ) and the weights of the modules, for tasks that were tuned for one language.
+# The parameters (α, β, γ, δ) and the weights of the modules, for tasks that were tuned for one
+# language.
 TUNED_TASKS: dict[str, dict[str, tuple[Coefficients, Coefficients]]] = {
     "en": {
         "rank": ((0.85, 0.2, 0.6, 0.75), (1.0, 0.6, 0.8, 0.6)),
@@ -64,7 +65,8 @@ LANGUAGES = {
     "ar-bw-red": "Arabic in reduced Buckwalter transliteration",
     "other": "without stems",
 }
-# METEOR's names of languages by ISO 639-1 code, if they differ; se is Northern Sami in ISO 639-1.
+# METEOR's language codes, keyed by ISO 639-1 code, if they differ; se is Northern Sami in ISO
+# 639-1.
 NAMES_BY_CODE = {"cs": "cz", "sv": "se", "se": "", "nb": "no", "nn": "no"}
 # Kinds of text preparation, with their names in Eval IDs and the program's options.
 PREPARATIONS = {

@@ -23,7 +23,8 @@ METRIC_NAME = "METEOR"
 ANSWER_LENGTH = 23
 # Maximum number of processes, one per command line; with paraphrases, each uses 0.5 GB.
 MAX_PROCESSES = 2
-# Number of segments per batch; their answers fit into any pipe buffer, so neither process blocks.
+# Number of segments per batch. The answers for one batch fit into any pipe buffer, so neither
+# process blocks.
 BATCH_SIZE = 64
 # Invalid command that ends each corpus, and the program's answer, which confirms the end.
 END_REQUEST, END_RESPONSE = b"END\n", b"Error: specify SCORE or EVAL"

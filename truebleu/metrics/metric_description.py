@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # The sacreBLEU release whose scores the metrics reproduce; signatures name it.
 SACREBLEU_VERSION = "2.6.0"
 
-# Methods of metrics in other packages and their equivalents, for messages.
+# Methods of metrics in other packages and their equivalents in truebleu, for messages.
 _FOREIGN_METHODS = {
     "corpus_score": ".score(hypotheses, references) with one string or list of strings per segment "
     "as references; list(zip(*streams)) converts sacreBLEU's reference streams",

@@ -153,7 +153,7 @@ class Statistics(Table):
             row = resolve_index("segment", position, len(self))
             return self._with_table(self.range(row, row + 1))
         assert not isinstance(index, int)
-        # Convert booleans and integers of NumPy and other libraries to Python's.
+        # Convert booleans and integers of NumPy and other libraries to Python's own types.
         selection: list[Any] = getattr(index, "tolist", lambda: list(index))()
         if set(map(type, selection)) == {bool}:
             if len(selection) != len(self):

@@ -71,7 +71,8 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
     return summary
 
 
-# Kind of the warning that metrics cannot distinguish systems, because they do not split the text.
+# The kind of warning which states that metrics cannot distinguish systems, because they do not
+# split the text.
 UNSPLIT_KIND = "unsplit"
 # Kinds of warnings about the text of some systems, whose scores by the listed metrics are therefore
 # unreliable.
@@ -573,10 +574,11 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
             yield "language", f"this is {script} Chinese, but -l {language} means {expected_script}"
 
 
-# Scripts that all tokenizers split. If their share exceeds the minimum, others are ignored.
+# Scripts that all tokenizers split. If their share exceeds the minimum, other scripts are ignored.
 PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
 MIN_PLAIN_SHARE = 0.7
-# If a larger share of the letters is outside a-z, ASCII tokenizers split words at these letters.
+# If a larger share of the letters than this is outside a-z, ASCII tokenizers split words at these
+# letters.
 MAX_ACCENTED = 0.01
 
 

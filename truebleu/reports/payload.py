@@ -131,7 +131,7 @@ def _to_little_endian(numbers: array[Any]) -> bytes:
 
 # ---- gzip and base64 ----
 
-# zlib level 6 makes large reports 6% smaller than level 1 and takes twice the time. For small
+# zlib level 6 makes large reports 6% smaller than level 1, but takes twice as long. For small
 # reports, the time does not matter.
 THOROUGH_SIZE_LIMIT = 4 << 20
 THOROUGH_LEVEL, QUICK_LEVEL = 6, 1

@@ -40,7 +40,8 @@ MAX_SEGMENTS_PER_REQUEST = 1 << 14
 # Idle time after which a connection is closed.
 CONNECTION_TIMEOUT_SECONDS = 60
 
-# Headers of every response: do not cache it, do not guess its type, do not embed it elsewhere.
+# Headers of every response, which tell browsers not to cache it, guess its type, or embed it
+# elsewhere.
 RESPONSE_HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",

@@ -107,7 +107,8 @@ class Method:
         ]
         if self.compares == "edits":
             return self._align_by_edits(stream, split_references)
-        # The other methods align with one reference set at a time; short rows repeat the last.
+        # The other methods align with one reference set at a time; short rows repeat their last
+        # reference.
         sets = [
             [units[min(number, len(units) - 1)] for units in split_references]
             for number in range(max(map(len, references)))

@@ -31,8 +31,8 @@ RESAMPLES = 1000
 RANDOMIZATIONS = 10_000
 LEVEL = 0.95
 
-# Approximate limits on 64-bit sums and on trials in memory, and on additions between two checks for
-# an interrupt (about one second).
+# Approximate limits on the number of 64-bit sums in memory, on the number of trials in memory, and
+# on the number of additions between two checks for an interrupt (about one second).
 MAX_SUMS = 1 << 22
 MAX_TRIALS = 2000
 MAX_ADDITIONS = 1 << 34

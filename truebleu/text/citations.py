@@ -17,7 +17,8 @@ from truebleu.text.tex_letters import decode_tex
 
 # Maximum number of authors that a reference in prose names.
 MAX_NAMED_AUTHORS = 4
-# A group in braces with up to three levels of braces inside, a BibTeX entry, and a field of it.
+# Patterns of a group in braces (with up to three levels of braces inside), a BibTeX entry, and a
+# field of an entry.
 _GROUP = r"\{[^{}]*\}"
 for _ in range(3):
     _GROUP = rf"\{{(?:[^{{}}]|{_GROUP})*\}}"

@@ -70,7 +70,7 @@ PIECE_MODELS = {
     ),
 }
 
-# Names of the tokenizers whose models this process has read, by their labels in signatures.
+# Names of the tokenizers whose models this process has read, keyed by their labels in signatures.
 _names_by_label: dict[str, str] = {}
 
 

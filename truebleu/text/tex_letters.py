@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# TeX accents by combining character. The default encoding (OT1) has no ogonek.
+# TeX accents, keyed by combining character. The default encoding (OT1) has no ogonek.
 ACCENTS = dict(
     zip(
         "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0331",

@@ -100,7 +100,8 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
         )
     if _get_listed_name(tokenize) in TOKENIZER_NAMES:
         return tokenize
-    # sacreBLEU's signatures add MeCab's version and dictionary; "spm" is its old name of flores101.
+    # sacreBLEU's signatures add MeCab's version and dictionary; "spm" is its old name for
+    # flores101.
     for name in ("ja-mecab", "ko-mecab"):
         if tokenize.startswith(f"{name}-"):
             return name

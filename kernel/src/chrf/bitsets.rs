@@ -142,7 +142,8 @@ fn set_positions(bits: &[u32], positions: &mut [u64], width: usize) -> *mut u64 
 
 /// Undo [`set_positions`].
 ///
-/// # Safety The arguments must be the arguments and the result of the [`set_positions`] call.
+/// # Safety
+/// The arguments must equal the arguments and the result of the [`set_positions`] call.
 #[inline(always)]
 unsafe fn clear_positions(bits: &[u32], positions: *mut u64, width: usize) {
     for (j, &id) in bits.iter().enumerate() {

@@ -254,7 +254,8 @@ impl PieceScratch {
     /// Join the best pairs of characters.
     fn split_bpe(&mut self, model: &SentencePieceModel, text: &[u8]) {
         if model.has_unused {
-            // An unused piece is split like its most recent merge anywhere in the text.
+            // An unused piece is split into the two parts that were most recently merged into it,
+            // anywhere in the text.
             self.join_by_heap(model, text, 0, text.len());
             self.split_unused(model, text);
             return;

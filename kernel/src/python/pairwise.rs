@@ -155,7 +155,7 @@ impl Pairs {
                 "sets: expected sizes with a total of {height} hypotheses and {width} references"
             )));
         };
-        // Counts are multiplied by the sum of a set's weights: limit these sums to avoid overflow.
+        // Counts are multiplied by the sum of a set's weights, so limit this sum to avoid overflow.
         let are_valid = |weights: &Vec<u32>| {
             let weights_of_set = |set: &SetRanges| weights.get(set.references.clone());
             let sum =

@@ -227,13 +227,14 @@ impl Search {
                     }
                     continue;
                 }
-                // Shorter phrases have no error in the hypothesis, or no error in the reference.
+                // Phrases shorter than this have no error in the hypothesis, or no error in the
+                // reference.
                 let shortest =
                     error_distance.max(self.error_distance_in_reference[at]) as usize + 1;
                 let mut longest = Limits::MAX_SHIFT_WORDS;
                 let aligned = self.aligned_end[at] as usize;
                 if aligned > start {
-                    // Longer phrases would be moved to their current position.
+                    // Phrases longer than this would be moved to their current position.
                     longest = longest.min(aligned - 1 - start);
                 }
                 if shortest > longest {

@@ -30,7 +30,8 @@ async function unpackFile(file) {
   let stream;
   try { stream = new DecompressionStream(/** @type {CompressionFormat} */ (format)); } catch { throw new Error(`${file.name}: this browser cannot decompress ${end} files. Decompress the file first, or use gzip.`); }
   try {
-    // Read manually: if a Response reads the stream, Firefox also reports errors as unhandled.
+    // Read the stream manually, because Firefox also reports errors as unhandled if a Response
+    // reads it.
     const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader(), parts = [];
     for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
     return new Uint8Array(await new Blob(parts).arrayBuffer());

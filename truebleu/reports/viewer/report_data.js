@@ -94,7 +94,8 @@ export class TextColumn {
     if (!pattern) return this.searchSlowly(needle, exact, hits);
     const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
     const lowerNeedle = needle.toLowerCase();
-    // Horspool's algorithm: shift by the byte under the pattern's end, or 0 if it matches.
+    // Horspool's algorithm: the shift depends on the byte under the pattern's end, and is 0 if that
+    // byte matches.
     const skip = new Uint8Array(256).fill(Math.min(m, 255)), last = m - 1;
     for (let i = Math.max(0, last - 254); i < last; i++) skip[low[i]] = skip[high[i]] = last - i;
     const hitSkip = Math.min(skip[low[last]], skip[high[last]]);

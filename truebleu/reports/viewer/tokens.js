@@ -4,7 +4,8 @@
 
 export const BLANK = /[\t-\r\x1C-\x20\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 
-// Replacements of the 13a tokenizer; a produced ampersand may begin another entity.
+// Replacements of the 13a tokenizer; an ampersand that a replacement produces may begin another
+// entity.
 const REWRITTEN = /<skipped>|-\n|&quot;|&(?:amp;)?[lg]t;|&amp;/y, REWRITTEN_ANY_CASE = new RegExp(REWRITTEN, "iy");
 /** @type {Record<string, string>} */
 const REPLACEMENTS = { "<skipped>": "", "-\n": "", "&quot;": '"', "&lt;": "<", "&amp;lt;": "<", "&gt;": ">", "&amp;gt;": ">", "&amp;": "&" };

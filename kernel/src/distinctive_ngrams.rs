@@ -420,7 +420,7 @@ struct NgramIds {
     ids: Vec<u32>,
     /// The number of distinct ids.
     count: usize,
-    /// Whether the systems differ, per segment.
+    /// For each segment, whether the systems differ.
     differing_segments: Vec<bool>,
 }
 

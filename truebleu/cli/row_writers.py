@@ -441,7 +441,7 @@ class NumpyWriter(RowWriter):
         self.output.write_bytes(memoryview(columns[-1]).cast("B"))
 
 
-# Writers by format name, for -f.
+# Writers for the option -f, keyed by format name.
 ROW_FORMATS: dict[str, Callable[[Results, TableSpec], RowWriter]] = {
     "text": TextWriter,
     "tsv": TSVWriter,

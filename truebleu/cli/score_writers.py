@@ -433,7 +433,7 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
         }
         for row in rows
     ]
-    # Groups follow systems and have more keys.
+    # Records of groups follow records of systems, and have additional keys.
     names = [*dict.fromkeys(name for record in reversed(records) for name in record)]
     table = TableSpec(
         "score",
@@ -447,7 +447,7 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
     writer.finish()
 
 
-# Counts by field of `Score.details`, in display order.
+# Labels of counts in display order, keyed by field of `Score.details`.
 _COUNT_LABELS = {
     "edits": "edits",
     "hits": "correct",

@@ -34,7 +34,7 @@ from truebleu.text.terminal_layout import format_count, join_words
 if TYPE_CHECKING:
     # One 8-byte number per segment.
     ScoreColumn = array[float]
-    # Lines of a file with their line numbers.
+    # The lines of a file, each with its line number.
     NumberedLines = Sequence[tuple[int, str]]
 
 # Output lines of `comet-score`: one per segment, and summary lines after each file.

@@ -221,7 +221,7 @@ def _describe_lead(
 ) -> tuple[str, str]:
     """Return two phrases: the lead of the first system of a pair, and the lead's uncertainty."""
     way = "above" if pair["value"] > 0 else "below"
-    # "above" or "below" expresses the sign.
+    # The words "above" and "below" express the sign.
     sign = 1 if pair["value"] > 0 else -1
     uncertainty_parts = []
     if pair["interval"] is not None:

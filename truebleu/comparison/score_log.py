@@ -146,7 +146,7 @@ def _parse_input_files(value: Any) -> tuple[Input, ...]:
     return tuple(map(_parse_input_file, value))
 
 
-# Description and parser of a value, by its declared type.
+# Description and parser of a value, keyed by its declared type.
 _FIELD_PARSERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "datetime": ("a time with a zone, such as 2026-11-20T09:30:00Z", _parse_time),
     "str": ("a string", _parse_string),

@@ -49,7 +49,7 @@ REFUSALS = (InputError, TypeError, ValueError, OverflowError, MemoryError)
 
 TER_MAX_REFERENCES = 16  # PARTS_PER_TOKEN is divisible by all numbers up to this maximum
 
-# Names of the kernel's tokenizers, by module and class in sacreBLEU.
+# Names of the kernel's tokenizers, keyed by module and class in sacreBLEU.
 TOKENIZERS = {
     ("sacrebleu.tokenizers.tokenizer_13a", "Tokenizer13a"): "13a",
     ("sacrebleu.tokenizers.tokenizer_intl", "TokenizerV14International"): "intl",

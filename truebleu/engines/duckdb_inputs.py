@@ -54,7 +54,7 @@ MEMORY_MIB = (256, 128)
 
 MAX_LISTED_IDS = 3
 
-# Advice on DuckDB's errors, by a pattern in the message.
+# Advice on DuckDB's errors, keyed by a pattern of the message.
 ERROR_ADVICE = {
     "failed to offload|No space left": "DuckDB's temporary folder is full (set TMPDIR to another "
     "folder, or use memory='4GB' or --memory 4GB to spill less data): ",

@@ -29,7 +29,7 @@ INSTALL_ADVICE = (
     "not work, because Python cannot load compiled modules from an archive"
 )
 
-# Advice on machine failures, by a substring of Spark's message.
+# Advice on machine failures, keyed by a substring of Spark's message.
 FAILURE_ADVICE = {
     "worker exited unexpectedly": "it was killed, perhaps because memory ran out: increase "
     "spark.executor.memoryOverhead",

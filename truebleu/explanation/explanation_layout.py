@@ -24,7 +24,7 @@ from truebleu.text.terminal_layout import format_count
 # Default number of decimals of scores.
 DIGITS = 2
 
-# Names of the counted units, by metric (default: token).
+# Names of the counted units, keyed by metric (default: token).
 UNITS = {"chrF": "character", "TER": "word"}
 
 

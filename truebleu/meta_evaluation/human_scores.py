@@ -488,7 +488,7 @@ class Tree:
                 f"{root}: the folder human-scores is missing. Use an mt-metrics-eval folder, which "
                 "contains human-scores and metric-scores."
             )
-        # The files of human scores by language pair, name and level.
+        # The files of human scores, keyed by language pair, name and level.
         self._human: dict[tuple[str, str, str], str] = {}
         for name in self.list_folder("human-scores"):
             parts = re.fullmatch(r"([^.]+)\.(.+)\.(sys|domain|doc|seg)\.score", name)

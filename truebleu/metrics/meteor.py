@@ -47,7 +47,7 @@ TUNED_TASKS: dict[str, dict[str, tuple[Coefficients, Coefficients]]] = {
     "de": {"rank": ((0.95, 1.0, 0.55, 0.55), (1.0, 0.8, 0.2))},
     "ru": {"rank": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5))},
 }
-# Modules per language; other languages use exact and stem.
+# Modules per language; other languages use the modules exact and stem.
 MODULES_BY_LANGUAGE = {
     "en": tuple(MODULE_CODES),
     "cz": ("exact", "paraphrase"),

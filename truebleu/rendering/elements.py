@@ -25,7 +25,7 @@ else:
         return lambda cls: cls
 
 
-# Conversion functions of fields, by declared type.
+# Conversion functions of fields, keyed by declared type.
 FIELD_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "VisibleText": escape_invisible,
     "Sequence[VisibleText]": lambda texts: list(map(escape_invisible, texts)),

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-# The scales on which percentages can be shown, by their maximum.
+# The scales on which percentages can be shown, given as their maximum.
 SCALES = (100, 1)
-# A 0-1 scale shows this many more decimals.
+# Number of additional decimals on a 0-1 scale.
 MORE_DIGITS = 2
 
 

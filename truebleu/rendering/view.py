@@ -56,7 +56,8 @@ class View(Picklable):
     __slots__ = ("_content", "_scale")
 
     KIND: ClassVar[str]
-    # Increased when the format becomes incompatible with earlier versions.
+    # Version of the JSON format, increased when the format becomes incompatible with earlier
+    # versions.
     VERSION: ClassVar[int] = 1
     # Default width of text output, in characters.
     WIDTH: ClassVar[int] = 100

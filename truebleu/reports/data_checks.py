@@ -40,7 +40,7 @@ def make_note(title: str, explanation: str) -> Flag:
 # Maximum number of bytes that are read from files on disk for the checks.
 MAX_CHECKED_BYTES = 1 << 27
 
-# Flags by id, in the order of the kernel's bits.
+# Flags in the order of the kernel's bits, keyed by id.
 FLAGS = {
     "empty": make_warning(
         "Empty text",
@@ -157,7 +157,7 @@ FLAGS = {
     ),
 }
 
-# Negation words by language; a star matches the rest of a word.
+# Negation words, keyed by language. A star matches the rest of a word.
 NEGATION_WORDS = {
     "cs": "ne nikdy nic nikdo žádn* ani není nejsou nemá bez",
     "da": "ikke ingen aldrig intet ej uden hverken",
@@ -176,7 +176,7 @@ NEGATION_WORDS = {
 }
 
 
-# Punctuation marks that systems use differently, by title.
+# Punctuation marks that systems use differently, keyed by title.
 STYLE_MARKS = {
     "straight quotes": ('"',),
     "curly quotes": ("“", "”"),
@@ -195,7 +195,7 @@ class RoleTotals(NamedTuple):
 
     # Number of left-to-right letters, and number of right-to-left letters.
     letters: tuple[int, int]
-    # Number of punctuation marks by title (`STYLE_MARKS`).
+    # Number of punctuation marks, keyed by title (`STYLE_MARKS`).
     marks: dict[str, int]
 
 

@@ -92,7 +92,7 @@ from truebleu.text import languages, segments
 from truebleu.text.segments import COMPRESSED_SUFFIXES, Texts
 from truebleu.text.terminal_layout import join_words
 
-# Increased when older viewers cannot show the new format.
+# Version of the format, increased when older viewers cannot show the new format.
 MANIFEST_VERSION = 1
 
 # Default maximum number of segments with text. Larger files are difficult to share.

@@ -192,7 +192,7 @@ def _read_entry(place: str, record: Mapping[str, Any], program: str, unit: str) 
     # SimulEval writes zeros if the source is text.
     if elapsed is not None and not any(elapsed) and any(delays):
         elapsed = None
-    # OmniSTEval leaves out the length of segments without duration.
+    # OmniSTEval leaves out the length of segments without a duration.
     source_length = None if program == "SimulEval" else 0.0
     if "source_length" in record:
         source_length = _get_number(place, record, "source_length")

@@ -182,7 +182,7 @@ LANGUAGE_KINDS = (
     ),
 )
 
-# The kernel's script names (kernel/src/scripts.rs) by ISO 15924 code.
+# The kernel's script names (kernel/src/scripts.rs), keyed by ISO 15924 code.
 SCRIPT_NAMES = {
     "Arab": "arabic", "Armn": "armenian", "Bali": "balinese", "Beng": "bengali",
     "Cans": "canadian_aboriginal", "Cham": "cham", "Cyrl": "cyrillic", "Deva": "devanagari",

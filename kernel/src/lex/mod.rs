@@ -133,7 +133,7 @@ pub struct Lexer {
 /// Reusable buffers for the tokens of a block.
 #[derive(Default)]
 pub struct LexScratch {
-    /// Segments joined to lines, and lowercased lines.
+    /// Segments joined into lines, and lowercased lines.
     joined: PaddedBuffer,
     lowered: PaddedBuffer,
     tokens: Tokens,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "standard output"
 STANDARD_OUTPUT_NAMES = ("-", "/dev/stdout")
-# # Names of formats, keyed by file name suffix.
+# Names of formats, keyed by file name suffix.
 SUFFIXES = {
     ".txt": "text",
     ".tex": "latex",

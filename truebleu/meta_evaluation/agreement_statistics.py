@@ -257,7 +257,7 @@ def count_permuted_leads(scores: Matrix, exchanges: int, seed: int | None) -> li
     return _kernel.leads(scores.to_bytes(), len(scores.systems), Stream(seed), exchanges)
 
 
-# # Functions, keyed by statistic name.
+# Functions, keyed by statistic name.
 STATISTICS: dict[str, Callable[..., Value]] = {
     "pearson": pearson,
     "spearman": spearman,

@@ -110,30 +110,23 @@ def explain(
     system_names = _resolve_names(names, hypotheses_of_systems)
     inputs = hypotheses_of_systems
     is_segment = isinstance(hypothesis, str)
-    if second is not None and isinstance(second, str) != is_segment:
-        kind = "a single str" if is_segment else "a corpus"
-        raise TypeError(f"second: expected {kind} like hypothesis, found {type(second).__name__}")
+    _check_kinds(hypothesis, second, segment)
     if is_segment:
-        if segment is not None:
-            raise TypeError("segment: hypothesis is a single segment (expected a corpus)")
         segment_references: Any = [references] if isinstance(references, str) else references
         for text in hypotheses_of_systems:
             # This call validates the input.
             resolved_metric.sentence(text, segment_references)
     else:
-        references, *hypotheses_of_systems = map(
-            segments.make_rereadable, (references, *hypotheses_of_systems)
-        )
+        references, *hypotheses_of_systems = map(segments.make_rereadable, (references, *inputs))
         if segment is not None:
             for hypotheses in hypotheses_of_systems:
+                # This call validates the input.
                 resolved_metric.score(hypotheses, references, workers=workers, check_text=False)
-            selected_segments = [
-                segments.get_segment(texts, references, segment) for texts in hypotheses_of_systems
+            selected = [
+                segments.get_segment(one, references, segment) for one in hypotheses_of_systems
             ]
-            hypotheses_of_systems, segment_references = (
-                [text for text, _ in selected_segments],
-                selected_segments[0][1],
-            )
+            hypotheses_of_systems = [text for text, _ in selected]
+            segment_references = selected[0][1]
     data_fields = [getattr(texts, "signature_fields", None) for texts in inputs]
     systems = list(zip(system_names, hypotheses_of_systems, strict=True))
     if is_segment or segment is not None:
@@ -162,6 +155,16 @@ def explain(
     if textbook:
         bleu.add_cumulative_scores(content, resolved_metric)
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content}, scale)
+
+
+def _check_kinds(hypothesis: Any, second: Any, segment: int | None) -> None:
+    """Raise TypeError unless both systems are segments or corpora, and `segment` is in a corpus."""
+    is_segment = isinstance(hypothesis, str)
+    if second is not None and isinstance(second, str) != is_segment:
+        kind = "a single str" if is_segment else "a corpus"
+        raise TypeError(f"second: expected {kind} like hypothesis, found {type(second).__name__}")
+    if is_segment and segment is not None:
+        raise TypeError("segment: hypothesis is a single segment (expected a corpus)")
 
 
 def _add_boundaries(content: dict[str, Any], hypotheses: Sequence[Any], segment: int) -> None:

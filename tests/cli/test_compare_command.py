@@ -251,6 +251,7 @@ def test_terminal_output_fits_width(width):
         (["-ci", "0"], r"-ci/--confidence: expected a whole number .*, found '0'"),
         (["-pbs", "-pbsn", "9", "-ci", "8"], r"Remove --confidence"),
         (["-ci", "8", "-cin", "9"], r"have different values"),
+        (["--level", "0.05"], r"--level: 0.05 is below 0.5 .*For p < 0.05, use 0.95"),
         (["--level", "95"], r"expected a number between 0 and 1 such as 0.95, found '95'"),
         (["--seed", "abc"], r"--seed: expected a whole number of 0 or more, found 'abc'"),
         (

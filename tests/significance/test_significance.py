@@ -424,6 +424,8 @@ def test_invalid_scores_are_refused(value):
         ({"level": 0.0}, "level=0.0"),
         ({"level": 1.0}, "level=1.0"),
         ({"level": 95}, "level=95"),
+        ({"level": 0.5}, "level: 0.5 is too low"),
+        ({"level": 0.05}, "level: 0.05 is below 0.5 .*For p < 0.05, use 0.95"),
         ({"test": "t"}, "unknown test 't'; available: ar, bs, bs-sacrebleu, koehn"),
         ({"pairs": "some"}, "unknown pairs 'some'; available: baseline, all"),
         ({"correction": "bonferroni"}, "unknown correction 'bonferroni'; available: holm, bh"),

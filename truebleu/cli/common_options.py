@@ -141,13 +141,16 @@ def make_integer_type(minimum: int, maximum: int) -> Callable[[str], int]:
 
 
 def parse_confidence_level(text: str) -> float:
-    """Parse a confidence level. Raise ValueError if it is not between 0 and 1."""
+    """Parse a confidence level. Raise ValueError if it is not above 0.5 and below 1."""
     try:
         level = argument_checks.parse_number(text)
     except ValueError:
         level = -1.0
     if not 0 < level < 1:
         raise ValueError(f"expected a number between 0 and 1 such as 0.95, found '{text}'")
+    problem = argument_checks.explain_low_level(level)
+    if problem:
+        raise ValueError(problem)
     return level
 
 

@@ -324,7 +324,7 @@ def compare(
     samples: number of randomizations (default: 10,000) or resamples (default: 1,000) of the test.
     confidence: number of resamples for intervals (default: 1,000; None for no intervals). A
         bootstrap test uses the same resamples.
-    level: confidence level (default: 0.95); differences are significant if p < 1 - level.
+    level: confidence level above 0.5 (default: 0.95); differences are significant if p < 1 - level.
     seed: random seed, 0 or more (default: 12345); None for a new seed per call.
     correction: for multiple comparisons: "holm", "bh" (Benjamini-Hochberg) or None. It applies per
         metric, separately to the differences from the baseline and to all pairs.

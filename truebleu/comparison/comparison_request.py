@@ -82,7 +82,7 @@ class Significance:
                 f"samples={samples} and confidence={confidence}: a bootstrap test and its "
                 "intervals share resamples. Pass equal numbers, or only one."
             )
-        argument_checks.check_fraction("level", self.level)
+        argument_checks.check_confidence_level(self.level)
         object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
         if confidence is not None:
             object.__setattr__(self, "confidence", self.resamples)

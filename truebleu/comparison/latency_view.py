@@ -163,7 +163,7 @@ def latency(
         confidence=confidence
         if confidence is None
         else argument_checks.check_integer("confidence", confidence, 1),
-        level=argument_checks.check_fraction("level", intervals.get("level", LEVEL)),
+        level=argument_checks.check_confidence_level(intervals.get("level", LEVEL)),
         seed=argument_checks.check_seed(intervals.get("seed", argument_checks.DEFAULT_SEED)),
         workers=workers,
     )

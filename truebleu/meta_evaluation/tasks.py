@@ -79,7 +79,7 @@ class AgreementTests:
     def __post_init__(self) -> None:
         argument_checks.check_choice("correction", self.correction, (None, *CORRECTION_FUNCTIONS))
         argument_checks.check_choice("resampled", self.resampled, ("items", "documents", "systems"))
-        argument_checks.check_fraction("level", self.level)
+        argument_checks.check_confidence_level(self.level)
         # Convert NumPy integers, which the json module does not support.
         for name in ("significance", "confidence"):
             if getattr(self, name) is not None:

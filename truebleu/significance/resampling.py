@@ -54,7 +54,7 @@ class Resampling(NamedTuple):
     seed: int | None = argument_checks.DEFAULT_SEED
     """A non-negative integer, or None for a new seed, which makes results irreproducible."""
     level: float = LEVEL
-    """The confidence level: the share of resampled scores within an interval."""
+    """The confidence level (0.5 to 1): the share of resampled scores within an interval."""
     workers: int = 1
     """The number of threads."""
     progress: Callable[[int, int], None] | None = None
@@ -193,7 +193,7 @@ class _ResamplingRun:
         self.unit_count = self._unit_measures[0].row_count
         self._unit = "segment" if self.documents is None else "document"
         self.seed = argument_checks.check_seed(settings.seed)
-        self.level = argument_checks.check_fraction("level", settings.level)
+        self.level = argument_checks.check_confidence_level(settings.level)
         self._workers = argument_checks.check_workers(settings.workers)
         self._progress = settings.progress
         self._total, self._done = self.resamples + randomizations, 0

@@ -229,6 +229,32 @@ def check_fraction(parameter: str, value: object) -> float:
     return value
 
 
+def check_confidence_level(value: object) -> float:
+    """Return a confidence level above 0.5 and below 1; otherwise, raise ValueError."""
+    level = check_fraction("level", value)
+    problem = explain_low_level(level)
+    if problem:
+        raise ValueError(f"level: {problem}")
+    return level
+
+
+def explain_low_level(level: float) -> str:
+    """Explain why a confidence level is too low, or return "".
+
+    A value such as 0.05 is probably a significance level. As a confidence level, it would make
+    p-values up to 0.95 significant.
+
+    >>> explain_low_level(0.05)
+    '0.05 is below 0.5 (expected a confidence level such as 0.95). For p < 0.05, use 0.95'
+    """
+    if level > 0.5:
+        return ""
+    expected = "(expected a confidence level such as 0.95)"
+    if level == 0.5:
+        return f"0.5 is too low {expected}"
+    return f"{level:g} is below 0.5 {expected}. For p < {level:g}, use {1 - level:g}"
+
+
 def check_workers(workers: object) -> int:
     """Return a valid number of threads, limited to `MAX_WORKERS`."""
     return min(check_integer("workers", workers, 1), MAX_WORKERS)

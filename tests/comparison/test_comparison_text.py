@@ -10,7 +10,7 @@ import truebleu as tb
 from tests.paths import ROOT
 from truebleu import compare
 from truebleu.comparison import overview
-from truebleu.comparison.comparison_columns import COLUMNS
+from truebleu.comparison.comparison_columns import COLUMNS, format_p_equation
 from truebleu.text.terminal_layout import measure_width
 
 EXAMPLES = ROOT / "examples" / "de-en"
@@ -35,6 +35,41 @@ def mix_systems(share: float) -> list[str]:
 def four_systems():
     systems = {name: read_lines(name) for name in NAMES} | {"a-mixture-of-two": mix_systems(0.5)}
     return compare(systems, read_lines("reference.a"), metrics=["bleu", "chrf", "ter"])
+
+
+# The best two systems differ with p = 0.02, which is significant as one of four differences from a
+# baseline, but not as one of ten pairs: the three worst systems do not differ from each other.
+CLOSE_SYSTEMS = {
+    "cedar": 1.0,
+    "late": 0.85,
+    "birch": 0.0,
+    "early": 0.02,
+    "earlier": 0.04,
+}
+
+
+@pytest.mark.parametrize(("correction", "is_best"), [("holm", False), ("bh", True), (None, True)])
+@pytest.mark.parametrize("baseline", CLOSE_SYSTEMS)
+def test_baseline_does_not_change_verdict_on_best_system(baseline, correction, is_best):
+    """The sentence on the best of several systems agrees with the clusters."""
+    names = [baseline, *(name for name in CLOSE_SYSTEMS if name != baseline)]
+    systems = {name: mix_systems(CLOSE_SYSTEMS[name]) for name in names}
+    comparison = compare(
+        systems, read_lines("reference.a"), samples=1999, confidence=99, correction=correction
+    )
+    content = comparison.to_dict()
+    headline, pair = overview.format_headline(content), content["pairs"][0]
+    assert (pair["first"], pair["second"]) == ("cedar", "late")
+    assert (pair["significant"], "is best of 5 systems" in headline) == (is_best, is_best)
+    assert [comparison[name]["scores"]["BLEU"]["cluster"] for name in ("cedar", "late")] == [
+        1,
+        1 + is_best,
+    ]
+    p = f"{format_p_equation(content, pair)}{', corrected for all 10 pairs' if correction else ''})"
+    assert p in headline
+    # The table has a star.
+    note = f"In the table, p is corrected only for 4 differences from {baseline}."
+    assert (note in headline) == (correction == "holm" and baseline in ("cedar", "late"))
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ from paths import ROOT
 
 import truebleu as tb
 from truebleu.comparison import overview
-from truebleu.comparison.comparison_columns import format_p_header
-from truebleu.rendering.number_format import format_p_value
 
 REFERENCES = (ROOT / "examples" / "de-en" / "reference.a.en").read_text("utf-8").splitlines()
 SYSTEMS = {
@@ -108,17 +106,3 @@ def test_unusual_scores_have_no_human_judgement(systems):
     comparison = tb.compare(systems, REFERENCES, samples=99)
     assert comparison.to_dict()["human_agreement"] is None
     assert tb.compare(SYSTEMS, REFERENCES, samples=99).to_dict()["human_agreement"] is not None
-
-
-def test_headline_shows_the_corrected_p_of_the_table():
-    systems = {**SYSTEMS, "mixture": [*SYSTEMS["birch"][:64], *SYSTEMS["cedar"][64:]]}
-    content = tb.compare(
-        systems, REFERENCES, test="ar", samples=999, correction="holm", baseline="mixture"
-    ).to_dict()
-    first, second = content["systems"][:2]
-    assert "mixture" in (first["name"], second["name"])
-    difference = (first if second["name"] == "mixture" else second)["scores"]["BLEU"]["difference"]
-    header, p = format_p_header(content), format_p_value(difference["corrected_p"])
-    assert header == "p Holm"
-    assert f"p Holm = {p}" in overview.format_headline(content)
-    assert content["pairs"][0]["corrected_p"] != difference["corrected_p"]

@@ -138,7 +138,6 @@ def build_headline(content: Content) -> SentenceParts:
     score = best["scores"][name]
     # Pairs are ordered by metric, with the higher-ranked system first.
     pair = next(one for one in content["pairs"] if one["metric"] == name)
-    pair = _use_table_p_value(content, pair)
     second = pair["second"]
     if pair["value"] == 0:
         equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
@@ -165,6 +164,7 @@ def build_headline(content: Content) -> SentenceParts:
     return [
         *parts,
         *_describe_other_metrics(content, best["name"], name),
+        _explain_table_corrections(content, best["name"]),
         _describe_unreliable_systems(content, name),
         _describe_human_agreement(content),
     ]
@@ -203,13 +203,45 @@ def _describe_unreliable_systems(content: Content, metric: str) -> str:
     return f" Scores of {join_words(names)} are unreliable and not ranked." if names else ""
 
 
-def _use_table_p_value(content: Content, pair: Content) -> Content:
-    """Return a pair with the p-value that the table shows if the pair includes the baseline."""
-    for system in content["systems"]:
-        difference = system["scores"][pair["metric"]]["difference"]
-        if difference and {system["name"], content["baseline"]} == {pair["first"], pair["second"]}:
-            return {**pair, **{key: difference[key] for key in ("p", "corrected_p", "significant")}}
-    return pair
+def _find_deciding_pair(content: Content, metric: str, best: str) -> Content:
+    """Return the pair that decides whether a metric confirms the best system by the first metric.
+
+    If the metric ranks `best` first, this is the pair with the next system, otherwise the pair with
+    the first system.
+    """
+    ranks = {one["name"]: one["scores"][metric]["rank"] for one in content["systems"]}
+    winner = best if ranks[best] == 1 else next(name for name in ranks if ranks[name] == 1)
+    # Pairs are ordered by metric, with the higher-ranked system first.
+    return next(
+        one
+        for one in content["pairs"]
+        if one["metric"] == metric and {winner, best} <= {one["first"], one["second"]}
+    )
+
+
+def _explain_table_corrections(content: Content, best: str) -> str:
+    """Explain why the table marks a difference as significant, but the headline does not.
+
+    "Best of N systems" results from tests of all pairs, but the table has only the tests against
+    the baseline. Corrections for fewer tests give smaller p-values.
+    """
+    baseline = content["baseline"]
+    for metric in content["metrics"] if content["correction"] else ():
+        name = metric["name"]
+        scores = {one["name"]: one["scores"][name] for one in content["systems"]}
+        if scores[best]["rank"] is None:
+            continue
+        pair = _find_deciding_pair(content, name, best)
+        compared = {pair["first"], pair["second"]}
+        if baseline not in compared:
+            continue
+        (other,) = compared - {baseline}
+        if scores[other]["difference"]["significant"] != pair["significant"]:
+            return (
+                f" In the table, p is corrected only for {len(scores) - 1} differences from "
+                f"{baseline}."
+            )
+    return ""
 
 
 def _build_headline_part(system: str) -> dict[str, str]:
@@ -229,9 +261,7 @@ def _describe_lead(
         level = format_percent(content["level"])
         uncertainty_parts.append(f"{level} interval {format_score(low)} to {format_score(high)}")
     if get_decisive_p(pair) is not None:
-        is_in_table = content["baseline"] in (pair["first"], pair["second"])
-        correction = "" if is_in_table else describe_corrected_pairs(content)
-        p_parts = [format_p_equation(content, pair), correction]
+        p_parts = [format_p_equation(content, pair), describe_corrected_pairs(content)]
         uncertainty_parts.append(", ".join(filter(None, p_parts)))
     return (
         f"{format_score(sign * pair['value'])} {way}",
@@ -266,15 +296,8 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
         if name == main_metric or scores[best]["rank"] is None:
             continue
         is_first = scores[best]["rank"] == 1
-        winner = best if is_first else next(one for one in scores if scores[one]["rank"] == 1)
-        # Pairs are ordered by metric, with the higher-ranked system first.
-        compared = {winner} if is_first else {winner, best}
-        pair = next(
-            one
-            for one in content["pairs"]
-            if one["metric"] == name and compared <= {one["first"], one["second"]}
-        )
-        pair = _use_table_p_value(content, pair)
+        pair = _find_deciding_pair(content, name, best)
+        winner = best if is_first else pair["first"]
         is_uncertain = pair["significant"] is False
         p_text = f" ({format_p_equation(content, pair)})" if is_uncertain else ""
         if is_first:

@@ -13,6 +13,14 @@ SYSTEMS = {
     name: (ROOT / "examples" / "de-en" / f"{name}.en").read_text("utf-8").splitlines()
     for name in ("birch", "cedar")
 }
+
+
+def mark(template, count=128):
+    """Return a system's lines, the first of which are inserted into a template."""
+    lines = SYSTEMS["birch"]
+    return [template.format(line) for line in lines[:count]] + lines[count:]
+
+
 # Text of a third system, and the words of its warning.
 UNRELIABLE = {
     "script": (
@@ -23,6 +31,11 @@ UNRELIABLE = {
         [line.replace(".", " .").replace(",", " ,") for line in SYSTEMS["birch"]],
         "look tokenized",
     ),
+    "letter case": ([line.lower() for line in SYSTEMS["birch"]], "is in lower case"),
+    "subword marks": (mark("▁{}"), "lines have subword marks such as"),
+    "special tokens": (mark("<s> {} </s>"), "lines have special tokens such as"),
+    "HTML entities": (mark("&quot;{}&quot;"), "lines have HTML entities such as"),
+    "unicode form": (mark("a\u0301 {}"), "lines have letters with separate accents (NFD)"),
 }
 
 
@@ -52,6 +65,43 @@ def test_unreliable_system_is_not_ranked_and_others_are(unreliable):
     headline = overview.format_headline(content)
     assert "is best of 3 systems" in headline or "has the best BLEU of 3 systems" in headline
     assert headline.endswith("Scores of odd are unreliable and not ranked.")
+
+
+@pytest.mark.filterwarnings("ignore::truebleu.TextWarning")
+@pytest.mark.parametrize("template", ["▁{}", "<s> {}", "&quot;{}", "a\u0301 {}"])
+@pytest.mark.parametrize(("count", "is_reliable"), [(50, True), (64, False)])
+def test_half_of_the_lines_with_marks_make_a_system_unreliable(
+    template, count, is_reliable, truebleu_command, write
+):
+    assert len(REFERENCES) == 2 * 64
+    text = mark(template, count)
+    content = tb.compare({"odd": text, **SYSTEMS}, REFERENCES, samples=9).to_dict()
+    (odd,) = (one["scores"]["BLEU"] for one in content["systems"] if one["name"] == "odd")
+    assert (odd["rank"] is not None) == is_reliable
+    write("ref", REFERENCES)
+    write("odd", text)
+    output = " ".join(truebleu_command("score", "ref", "-i", "odd", "-f", "text").output.split())
+    assert ("Do not report this score yet. Resolve the warning below" in output) != is_reliable
+    assert ("Read the warning below before you report this score." in output) == is_reliable
+
+
+@pytest.mark.filterwarnings("ignore::truebleu.TextWarning")
+@pytest.mark.parametrize("template", ["▁{}", "<s> {}", "&quot;{}", "a\u0301 {}", "{} ."])
+def test_marks_in_the_only_reference_make_all_systems_unreliable(template):
+    references = [template.format(line) for line in REFERENCES]
+    content = tb.compare(SYSTEMS, references, samples=9).to_dict()
+    assert [one["scores"]["BLEU"]["rank"] for one in content["systems"]] == [None, None]
+    assert content["warnings"][0]["systems"] == [*SYSTEMS]
+    two = list(zip(references, REFERENCES, strict=True))
+    content = tb.compare(SYSTEMS, two, samples=9).to_dict()
+    assert [one["scores"]["BLEU"]["rank"] for one in content["systems"]] == [1, 2]
+
+
+def test_only_metrics_without_a_unicode_form_are_unreliable():
+    metrics = ["bleu", tb.CHRF(unicode_form="nfc")]
+    systems = {"odd": UNRELIABLE["unicode form"][0], **SYSTEMS}
+    with pytest.warns(tb.TextWarning, match="Differences in BLEU to odd are unreliable"):
+        tb.compare(systems, REFERENCES, metrics=metrics, samples=9)
 
 
 def test_tokenized_text_is_still_ranked_by_character_metrics():

@@ -381,6 +381,7 @@ def _build_score_elements(
     row: Sequence[ScoreResult], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
     """Yield a sentence with a system's scores, warnings, and the components of each score."""
+    from truebleu.metrics.text_warnings import list_unranked_systems
     from truebleu.rendering.elements import Cell, Facts, Paragraph, build_warnings
 
     first = row[0]
@@ -390,7 +391,11 @@ def _build_score_elements(
     if warnings:
         scores_noun = "this score" if len(row) == 1 else "these scores"
         cause = "the warning" if len(warnings) == 1 else "the warnings"
-        yield Paragraph(f"Do not report {scores_noun} yet. Resolve {cause} below first.")
+        is_unreliable = any(one.system in list_unranked_systems(warnings, one.name) for one in row)
+        advice = f"Do not report {scores_noun} yet. Resolve {cause} below first."
+        if not is_unreliable:
+            advice = f"Read {cause} below before you report {scores_noun}."
+        yield Paragraph(advice)
         yield from build_warnings({"warnings": warnings})
     for result in row:
         facts = list(list_score_facts(result.score, output.scale))

@@ -122,7 +122,7 @@ def _warn_about_texts(
         request.reference_names,
         computed,
         request.language,
-        tests_differences=True,
+        tests_differences=request.testing.test is not None,
     )
     return warnings + text_warnings.warn_about_identical_outputs(
         {output: request.systems[output] for output in request.text_summaries},
@@ -193,11 +193,6 @@ def _describe_testing(request: Request, *, is_tested: bool) -> dict[str, Any]:
     return content
 
 
-# Kinds of text warnings that do not occur for systems in human evaluations.
-UNUSUAL_TEXTS = (
-    *("unsplit", "script", "tokenized", "tokenized references", "identical", "wrong file"),
-    *("wrong reference", "letter case"),
-)
 # Range of BLEU scores of systems in human evaluations; copies of a reference score higher.
 USUAL_BLEU = (10, 90)
 
@@ -211,7 +206,12 @@ def _has_unusual_scores(
         for column in columns
         if isinstance(column.metric, BLEU)
     ]
-    return any(one["kind"] in UNUSUAL_TEXTS for one in warnings) or any(
+    has_unusual_texts = any(
+        one["kind"] == text_warnings.IDENTICAL_KIND
+        or (one["kind"] in text_warnings.UNRELIABLE_KINDS and "metrics" in one)
+        for one in warnings
+    )
+    return has_unusual_texts or any(
         not USUAL_BLEU[0] <= score <= USUAL_BLEU[1] for score in best_scores
     )
 

@@ -8,7 +8,6 @@ warnings, as `TextWarning`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -71,17 +70,24 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
     return summary
 
 
-# The kind of warning which states that metrics cannot distinguish systems, because they do not
-# split the text.
+# Kinds of warnings about texts. A metric named in an `UNSPLIT_KIND` warning does not split the text
+# and cannot distinguish the systems.
 UNSPLIT_KIND = "unsplit"
-# Kinds of warnings about the text of some systems, whose scores by the listed metrics are therefore
-# unreliable.
 SCRIPT_KIND, TOKENIZED_KIND = "script", text_marks.TOKENIZED
 TOKENIZED_REFERENCES_KIND = "tokenized references"
 SPACES_KINDS = (TOKENIZED_KIND, TOKENIZED_REFERENCES_KIND)
 MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
-IDENTICAL_KIND, CASE_KIND = "identical", "letter case"
-UNRELIABLE_KINDS = (*(SCRIPT_KIND, TOKENIZED_KIND, MIXUP_KIND, WRONG_REFERENCE_KIND, CASE_KIND),)
+IDENTICAL_KIND, CASE_KIND, UNICODE_KIND = "identical", "letter case", "unicode form"
+ENTITIES_KIND = "HTML entities"
+# Kinds of warnings that make scores by the listed metrics unreliable: `score` advises against
+# reporting these scores, `compare` does not rank or test the systems, and `check` fails. The number
+# is the minimum share of the examined lines that must be affected; 0 means every such warning.
+UNRELIABLE_KINDS = {
+    **dict.fromkeys((UNSPLIT_KIND, SCRIPT_KIND, TOKENIZED_KIND, CASE_KIND), 0.0),
+    **dict.fromkeys((MIXUP_KIND, WRONG_REFERENCE_KIND), 0.0),
+    **dict.fromkeys((TOKENIZED_REFERENCES_KIND, UNICODE_KIND, ENTITIES_KIND), 0.5),
+    **dict.fromkeys(("subword marks", "special tokens"), 0.5),
+}
 MISSING_LINE = (
     "Is a line missing or superfluous? --resegment=always (tb.resegment in Python) divides the "
     "text again."
@@ -145,12 +151,7 @@ def warn_about_texts(
         warnings.append(
             {"kind": kind, "systems": systems, "text": f"{join_words(names)}{separator} {text}"}
         )
-        if kind in SPACES_KINDS:
-            texts = [summaries[name] for name in systems or summaries]
-            is_affected = partial(_depends_on_spaces, differ=any(map(_differ_in_spaces, texts)))
-            warnings[-1]["metrics"] = [name for one, name in metrics.items() if is_affected(one)]
-        if kind != IDENTICAL_KIND or text.startswith("all "):
-            _add_affected_metrics(warnings[-1], metrics)
+        _add_affected_metrics(warnings[-1], summaries, metrics)
         if kind == UNSPLIT_KIND:
             unsplit_metrics = [
                 one for one in metrics if str(one.parameters.get("tokenize")) == tokenize
@@ -206,19 +207,73 @@ def _warn_about_system(
     yield UNSPLIT_KIND, 0, _warn_about_unsplit_text(summary, tokenize)
 
 
-def _add_affected_metrics(warning: dict[str, Any], metrics: Mapping[Metric[Any], str]) -> None:
-    """Add the metrics whose scores are unreliable to a warning about some systems."""
+def _add_affected_metrics(
+    warning: dict[str, Any], summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
+) -> None:
+    """Add the metrics whose scores are unreliable, and the systems if references are the cause."""
     kind, systems = warning["kind"], warning["systems"]
-    if kind not in UNRELIABLE_KINDS:
+    if kind not in UNRELIABLE_KINDS or kind == UNSPLIT_KIND:
         return
-    affected = warning.setdefault(
-        "metrics",
-        [name for one, name in metrics.items() if kind != CASE_KIND or _is_case_sensitive(one)],
-    )
-    if affected and kind == CASE_KIND:
+    texts = {name: summaries[name] for name in systems or summaries}
+    if share := UNRELIABLE_KINDS[kind]:
+        is_reference = not systems
+        affected_systems = [
+            name
+            for name, one in texts.items()
+            if _has_share_of_lines(one, kind, share, is_reference=is_reference)
+        ]
+        if not affected_systems and kind not in SPACES_KINDS:
+            return
+        warning["systems"] = affected_systems
+    differ = any(_differ_in_lines(one, kind) for one in texts.values())
+    names = [name for one, name in metrics.items() if _is_affected(one, kind, differ=differ)]
+    warning["metrics"] = names
+    if names and kind == CASE_KIND:
         warning["text"] += _recommend_lower_case(metrics)
-    if affected:
-        warning["text"] += _describe_unreliability(affected, systems)
+    if names and (warning["systems"] or not UNRELIABLE_KINDS[kind]):
+        warning["text"] += "" if warning["text"].endswith((".", "?")) else "."
+        warning["text"] += _describe_unreliability(names, systems)
+
+
+def _count_lines(summary: Summary, kind: str) -> tuple[int, list[int]]:
+    """Return the number of examined lines, and the affected lines in the hypotheses and references.
+
+    All counts are 0 for kinds that are not counted in references.
+    """
+    if kind == UNICODE_KIND:
+        return summary["characters"][0], list(summary["decomposed"])
+    examined, inputs = summary.get("text_marks") or (0, [])
+    mark = TOKENIZED_KIND if kind in SPACES_KINDS else kind
+    return examined, [marks[mark].segments if mark in marks else 0 for marks in inputs]
+
+
+def _has_share_of_lines(summary: Summary, kind: str, share: float, *, is_reference: bool) -> bool:
+    """Return whether enough lines of the hypotheses, or of each reference, are affected."""
+    examined, counts = _count_lines(summary, kind)
+    count = min(counts[1:], default=0) if is_reference else counts[0]
+    return count >= share * examined and (
+        kind not in (UNICODE_KIND, ENTITIES_KIND) or _differ_in_lines(summary, kind)
+    )
+
+
+def _differ_in_lines(summary: Summary, kind: str) -> bool:
+    """Return whether only the hypotheses or only the references are affected."""
+    _, counts = _count_lines(summary, kind)
+    return max(counts, default=0) > MIN_DECOMPOSED_RATIO * min(counts, default=0)
+
+
+def _is_affected(metric: Metric[Any], kind: str, *, differ: bool) -> bool:
+    """Return whether a kind of text makes a metric's scores unreliable.
+
+    differ: whether only the hypotheses or only the references are affected.
+    """
+    if kind == CASE_KIND:
+        return _is_case_sensitive(metric)
+    if kind == UNICODE_KIND:
+        return metric.unicode_form is None
+    if kind in SPACES_KINDS:
+        return differ if metric.expects_tokens else metric.depends_on_spaces
+    return differ or not UNRELIABLE_KINDS[kind] or not metric.expects_tokens
 
 
 def list_unsplit_metrics(warnings: Warnings) -> set[str]:
@@ -226,14 +281,9 @@ def list_unsplit_metrics(warnings: Warnings) -> set[str]:
     return {name for one in warnings if one["kind"] == UNSPLIT_KIND for name in one["metrics"]}
 
 
-def list_unreliable_systems(warnings: Warnings, metric: str) -> set[str]:
+def list_unreliable_systems(warnings: Sequence[Mapping[str, Any]], metric: str) -> set[str]:
     """Return the systems that a metric cannot score reliably because of their text."""
-    return {
-        system
-        for one in warnings
-        if one["kind"] in UNRELIABLE_KINDS and metric in one.get("metrics", ())
-        for system in one["systems"]
-    }
+    return list_unranked_systems([one for one in warnings if one["kind"] != UNSPLIT_KIND], metric)
 
 
 def list_unranked_systems(warnings: Sequence[Mapping[str, Any]], metric: str) -> set[str]:
@@ -241,7 +291,7 @@ def list_unranked_systems(warnings: Sequence[Mapping[str, Any]], metric: str) ->
     return {
         system
         for one in warnings
-        if one["kind"] in (UNSPLIT_KIND, *UNRELIABLE_KINDS) and metric in one.get("metrics", ())
+        if one["kind"] in UNRELIABLE_KINDS and metric in one.get("metrics", ())
         for system in one["systems"]
     }
 
@@ -315,21 +365,6 @@ def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ())
     """Return a sentence about metrics that are unreliable for some systems, or for all systems."""
     to_systems = f" to {join_words(systems)}" if systems else ""
     return f" Differences in {join_words(metrics)}{to_systems}{UNRELIABLE}"
-
-
-def _depends_on_spaces(metric: Metric[Any], *, differ: bool) -> bool:
-    """Return whether spaces before punctuation make a metric's scores unreliable.
-
-    differ: whether only the hypotheses or only the references have such spaces.
-    """
-    return differ if metric.expects_tokens else metric.depends_on_spaces
-
-
-def _differ_in_spaces(summary: Summary) -> bool:
-    """Return whether only the hypotheses or only the references of a system look tokenized."""
-    _, inputs = summary.get("text_marks") or (0, [])
-    counts = [marks[TOKENIZED_KIND].segments if TOKENIZED_KIND in marks else 0 for marks in inputs]
-    return max(counts, default=0) > MIN_DECOMPOSED_RATIO * min(counts, default=0)
 
 
 def _recommend_lower_case(metrics: Mapping[Metric[Any], str]) -> str:
@@ -428,7 +463,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
                 f"{comparison} {smallest_count}, so identical words do not match; "
                 "--unicode-form nfc (unicode_form='nfc' in Python) composes them"
             )
-            yield "unicode form", number, text
+            yield UNICODE_KIND, number, text
 
 
 def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:

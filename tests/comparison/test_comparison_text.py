@@ -72,6 +72,23 @@ def test_baseline_does_not_change_verdict_on_best_system(baseline, correction, i
     assert (note in headline) == (correction == "holm" and baseline in ("cedar", "late"))
 
 
+@pytest.mark.parametrize("names", [("A", "B"), ("a", "b"), ("B", "A"), ("x", "a")])
+def test_letter_of_a_system_is_never_the_name_of_another(names):
+    systems = dict(zip(names, map(read_lines, ("birch", "cedar")), strict=True))
+    comparison = compare(systems, read_lines("reference.a"), samples=99)
+    content = comparison.to_dict()
+    for system in content["systems"]:
+        others = {name.upper() for name in names if name != system["name"]}
+        assert system["letter"] not in others
+    best, other = names[::-1]
+    second = "B x" if other == "x" else other
+    assert overview.format_headline(content).startswith(f"{best} is best: 47.0 BLEU, ")
+    assert f" above {second} (" in overview.format_headline(content)
+    manifest = tb.report(systems, read_lines("reference.a"), samples=99).to_dict()
+    letters = [(one["name"], one["letter"]) for one in content["systems"]]
+    assert [(one["name"], one["letter"]) for one in manifest["systems"]] == letters
+
+
 @pytest.fixture(scope="module")
 def documents():
     return (EXAMPLES / "documents.txt").read_text("utf-8").splitlines()

@@ -140,7 +140,8 @@ class Comparison(ComparisonView):
             "disagreement" list metrics that prefer different systems of a pair.
         metrics: name, higher_is_better, source (whether truebleu computed it), signature, and the
             `clusters` of systems without a significant difference, best first.
-        order: "rank" or "given", the order of `systems`, which the letters follow.
+        order: "rank" or "given", the order of `systems`, which the letters follow. A system whose
+            name is one of these letters keeps it.
         systems: best first by the first metric, or as given; name, letter, number of runs, and
             `scores` by metric: `score`, `interval` (low, high, mean, half_width), `runs` (scores,
             deviation, test_set_error), `rank`, `cluster`, `better_than` (significantly worse

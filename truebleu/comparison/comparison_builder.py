@@ -24,7 +24,7 @@ from truebleu.comparison.comparison_request import (
     MetricStatistics,
     Request,
     StatisticsByMetric,
-    generate_system_letters,
+    assign_system_letters,
 )
 from truebleu.comparison.human_agreement import find_human_agreement
 from truebleu.metrics import text_warnings
@@ -80,7 +80,9 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
                 "runs": len(request.runs[system]),
                 "scores": {column.name: column.describe_system(system) for column in columns},
             }
-            for system, letter in zip(system_order, generate_system_letters(), strict=False)
+            for system, letter in zip(
+                system_order, assign_system_letters(system_order), strict=True
+            )
         ],
         "pairs": [pair for column in columns for pair in column.describe_pairs()],
         "human_agreement": None

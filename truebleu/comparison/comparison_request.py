@@ -525,10 +525,26 @@ def _check_metric_names(
         yield name
 
 
-def generate_system_letters() -> Iterator[str]:
-    """Yield A, B, …, Z, AA, AB, …, without Q, which has no superscript form in Unicode."""
-    from itertools import count, product
+def assign_system_letters(names: Sequence[str]) -> list[str]:
+    """Return the letter of each system: A, B, …, Z, AA, AB, …, in the order of the systems.
 
-    for length in count(1):
-        for combination in product("ABCDEFGHIJKLMNOPRSTUVWXYZ", repeat=length):
-            yield "".join(combination)
+    Q is left out, because it has no superscript form in Unicode. A system whose name is one of
+    these letters keeps it, so that no letter is the name of another system.
+
+    >>> assign_system_letters(["cedar", "birch"]), assign_system_letters(["B", "large", "a"])
+    (['A', 'B'], ['B', 'C', 'A'])
+    """
+    from itertools import count, islice, product
+
+    letters = (
+        "".join(combination)
+        for length in count(1)
+        for combination in product("ABCDEFGHIJKLMNOPRSTUVWXYZ", repeat=length)
+    )
+    unused = list(islice(letters, len(names)))
+    letters_by_name: dict[str, str] = {}
+    for name in names:
+        if name.upper() in unused:
+            letters_by_name[name] = name.upper()
+            unused.remove(name.upper())
+    return [letters_by_name.get(name) or unused.pop(0) for name in names]

@@ -112,7 +112,8 @@ def format_headline(content: Content) -> str:
     is_single_system = len(letters_by_system) == 1
 
     def format_name(name: str) -> str:
-        return name if is_single_system else f"{letters_by_system[name]} {name}"
+        letter = letters_by_system[name]
+        return name if is_single_system or letter == name.upper() else f"{letter} {name}"
 
     return "".join(
         part if isinstance(part, str) else format_name(part["system"])

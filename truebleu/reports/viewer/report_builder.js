@@ -93,6 +93,7 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
     for (const textMap of /** @type {Map<string, any>[]} */ ([packed, client.texts])) reorder(names.map((_, i) => textMap.get(`system${i}`))).forEach((value, i) => textMap.set(`system${i}`, value));
     const intervals = drawsIntervals ? await resampleIntervals(client, settings, names.length > 1 ? pairs : [[0, 0]], share => onProgress(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
+    const letters = assignSystemLetters(rankedNames);
     const comparison = buildComparison(client, n, references.length, rankedNames, baseline, described, settings.map(({ tables }) => tables), intervals);
     // N-grams consist of the tokens of the first BLEU metric.
     const ngramSetting = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? resolveSetting(client, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
@@ -100,7 +101,7 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
     const targets = new Set(systems.map(column => guessLanguage(column.file, lab.languages)));
     const manifest = {
       truebleu_report: lab.truebleu_report, title: formatTitle(rankedNames), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
-      systems: rankedNames.map((name, i) => ({ name, letter: getSystemLetter(i) })), references: references.length, source: !!source,
+      systems: letters.map((letter, i) => ({ name: rankedNames[i], letter })), references: references.length, source: !!source,
       languages: { source: source ? guessLanguage(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       directions: { source: detectDirection(source ? [source.lines] : []), reference: detectDirection(references.map(column => column.lines)), system: detectDirection(systems.map(column => column.lines)) },
       settings: described, columns: [], comparison, people: null, scale: lab.scale,
@@ -123,8 +124,14 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
 
 /** System letters as in Python, without Q. */
 const SYSTEM_LETTERS = "ABCDEFGHIJKLMNOPRSTUVWXYZ";
-/** Return a system's letter: A, B, …, Z, AA, … @param {number} i @returns {string} */
+/** Return the letter at an index: A, B, …, Z, AA, … @param {number} i @returns {string} */
 const getSystemLetter = i => (i >= SYSTEM_LETTERS.length ? getSystemLetter(Math.floor(i / SYSTEM_LETTERS.length) - 1) : "") + SYSTEM_LETTERS[i % SYSTEM_LETTERS.length];
+/** Return the letter of each system. A system whose name is one of these letters keeps it. @param {string[]} names @returns {string[]} */
+function assignSystemLetters(names) {
+  const unused = names.map((_, i) => getSystemLetter(i));
+  const kept = names.map(name => { const place = unused.indexOf(name.toUpperCase()); return place < 0 ? "" : unused.splice(place, 1)[0]; });
+  return kept.map(letter => letter || /** @type {string} */ (unused.shift()));
+}
 
 /** @param {string[]} names */
 const makeUnique = names => names.map((name, i) => { const before = names.slice(0, i).filter(other => other === name).length; return before ? `${name} (${before + 1})` : name; });
@@ -165,8 +172,9 @@ const toInterval = (ends, isReversed = false) => ends ? { low: isReversed ? -end
 function buildComparison(client, n, references, names, baseline, settings, tables, intervals) {
   /** @type {any[]} */
   const pairs = [];
+  const letters = assignSystemLetters(names);
   /** @type {Map<string, any>} */
-  const systems = new Map(names.map((name, i) => [name, { name, letter: getSystemLetter(i), runs: 1, scores: {} }]));
+  const systems = new Map(names.map((name, i) => [name, { name, letter: letters[i], runs: 1, scores: {} }]));
   settings.forEach((setting, number) => {
     const metric = new Metric(setting, {}, client), higher = setting.higher_is_better ? 1 : -1, getScore = (/** @type {string} */ name) => setting.scores[name];
     const order = names.toSorted((x, y) => higher * (getScore(y) - getScore(x))), segments = tables[number].map(table => metric.scoreSegments(table));

@@ -41,6 +41,40 @@ def kinds(check: tb.Check) -> dict[str, bool]:
     }
 
 
+# ---- unsuitable text ----
+
+
+@pytest.mark.filterwarnings("ignore::truebleu.TextWarning")
+@pytest.mark.parametrize("options", [{"minimum": 1}, {"max_drop": 99, "against": CEDAR}])
+@pytest.mark.parametrize("template", ["{} .", "▁{}", "&quot;{}", "a\u0301 {}", "shifted"])
+def test_condition_on_unsuitable_text_fails(options, template):
+    lines = list(BIRCH.read_lines())
+    is_shifted = template == "shifted"
+    text = lines[1:] + lines[:1] if is_shifted else [template.format(line) for line in lines]
+    check = tb.check(text, REFERENCE, **options)
+    (failure,) = check.failures
+    assert failure.endswith("because the text is unsuitable; see the warning.")
+    reason = check.to_dict()["warnings"][0]["text"]
+    assert reason.endswith("are unreliable.")
+    (failed_case,) = ET.fromstring(check.junit()).iter("failure")
+    assert reason in failed_case.text
+
+
+@pytest.mark.filterwarnings("ignore::truebleu.TextWarning")
+def test_only_metrics_that_the_text_affects_fail():
+    text = [f"{line} ." for line in BIRCH.read_lines()]
+    check = tb.check(text, REFERENCE, metrics=["bleu", "chrf"], minimum={"bleu": 1, "chrf": 1})
+    assert [one["conditions"][0]["passed"] for one in check.to_dict()["metrics"]] == [False, True]
+
+
+def test_earlier_unsuitable_output_does_not_fail_a_minimum_score():
+    earlier = [f"▁{line}" for line in CEDAR.read_lines()]
+    limits = {"minimum": 1, "max_drop": 99}
+    with pytest.warns(tb.TextWarning, match="subword marks"):
+        check = tb.check(BIRCH, REFERENCE, against=earlier, **limits)
+    assert kinds(check) == {"minimum": True, "max_drop": False}
+
+
 # ---- minimum scores ----
 
 

@@ -19,8 +19,10 @@ from truebleu.text.terminal_layout import cut_text, escape_invisible, format_cou
 
 # Default number of decimals of scores.
 DIGITS = 2
-# The message about a metric that cannot split the text.
-NOT_COMPARABLE = "cannot compare the outputs, because the text is unsuitable; see the warning."
+# Ends of messages about conditions that fail because a metric's scores of the text are unreliable.
+UNSUITABLE = "because the text is unsuitable; see the warning."
+NO_VALID_SCORE = f"does not count, {UNSUITABLE}"
+NOT_COMPARABLE = f"cannot compare the outputs, {UNSUITABLE}"
 # Maximum width of a text in a table, in terminal columns.
 MAX_TEXT_LENGTH = 70
 # Names of JUnit test cases, keyed by the kind of condition.
@@ -65,8 +67,6 @@ def add_messages(metric: Content, earlier_name: str | None, digits: int = 2) -> 
         )
 
     def describe_significance(condition: Content) -> str:
-        if condition["message"].endswith(NOT_COMPARABLE):
-            return str(condition["message"])
         change = sign * (value - earlier["output"]["score"])
         if change >= 0:
             return f"{name} is not worse than for {earlier_name}."
@@ -81,7 +81,12 @@ def add_messages(metric: Content, earlier_name: str | None, digits: int = 2) -> 
         "max_drop": describe_drop,
         "significant": describe_significance,
     }
-    conditions = [{**one, "message": describe[one["kind"]](one)} for one in metric["conditions"]]
+    conditions = [
+        one
+        if one["message"].endswith(UNSUITABLE)
+        else {**one, "message": describe[one["kind"]](one)}
+        for one in metric["conditions"]
+    ]
     return {**metric, "conditions": conditions}
 
 
@@ -252,7 +257,9 @@ def build_junit(content: Content) -> str:
                 case, "failure", {"message": escape_invisible(condition["message"])}
             )
             lines = [f"{metric['name']}|{metric['signature']}"]
-            if condition["kind"] != "minimum" and content["metric"] == metric["name"]:
+            if condition["message"].endswith(UNSUITABLE):
+                lines += [one["text"] for one in content["warnings"]]
+            elif condition["kind"] != "minimum" and content["metric"] == metric["name"]:
                 lines += _describe_worse_items(content)
             failure.text = "\n".join(map(escape_invisible, lines))
         else:

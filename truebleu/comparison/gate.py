@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
@@ -16,6 +17,7 @@ from truebleu._kernel import InputError
 from truebleu.comparison import Comparison
 from truebleu.comparison import score_log as log
 from truebleu.comparison.check_layout import (
+    NO_VALID_SCORE,
     NOT_COMPARABLE,
     add_messages,
     build_check_blocks,
@@ -27,6 +29,7 @@ from truebleu.comparison.gate_limits import resolve_limits
 from truebleu.comparison.history import find_last_comparable_entry, read_earlier_entries
 from truebleu.metrics.base import Metric, MetricFailedError, Score
 from truebleu.metrics.checked_scores import raise_text_warnings
+from truebleu.metrics.text_warnings import list_unranked_systems
 from truebleu.rendering.elements import Block
 from truebleu.rendering.view import Content, View
 from truebleu.text import argument_checks, corpus_inputs, segments
@@ -115,6 +118,8 @@ def check(
     **options: Unpack[CheckOptions],
 ) -> Check:
     """Check whether scores meet conditions. A failed condition does not raise an exception.
+
+    Conditions on metrics for which the text is unsuitable, such as BLEU of tokenized text, fail.
 
     hypotheses, references: as for `BLEU.score`.
     metrics: names, variants, signatures or metrics, as for `truebleu.metric`.
@@ -390,7 +395,10 @@ class CheckJob:
         name = self.metric_names[metric]
         (scores,) = (one["scores"] for one in comparison["systems"] if one["name"] == self.system)
         difference = scores[name].get("difference")
-        results = self._evaluate_conditions(metric, score.value, earlier, difference)
+        unreliable_systems = list_unranked_systems(comparison.get("warnings", ()), name)
+        results = self._evaluate_conditions(
+            metric, score.value, earlier, difference, unreliable_systems
+        )
         entry = {
             "name": name,
             "signature": str(score.signature.with_test_set(self.request.test_set)),
@@ -480,25 +488,34 @@ class CheckJob:
         value: float,
         earlier: Mapping[str, Mapping[str, Any]],
         difference: Mapping[str, Any] | None,
+        unreliable_systems: AbstractSet[str],
     ) -> Iterator[Condition]:
-        """Yield the result of each condition on a metric's score, without its message."""
-        lower = metric.lower_is_better
+        """Yield the result of each condition on a metric's score. Unreliable scores fail.
+
+        Only the results of unreliable scores have messages.
+        """
+        lower, name = metric.lower_is_better, self.metric_names[metric]
+        is_reliable = self.system not in unreliable_systems
+        is_comparable = unreliable_systems.isdisjoint((self.system, self.earlier_name))
         if metric in self.minimum:
             minimum = self.minimum[metric]
-            passed = value <= minimum if lower else value >= minimum
-            yield Condition("minimum", passed, minimum, value)
+            passed = is_reliable and (value <= minimum if lower else value >= minimum)
+            message = "" if is_reliable else f"{name} {NO_VALID_SCORE}"
+            yield Condition("minimum", passed, minimum, value, message)
         if metric in self.max_drop:
             before = earlier["output" if earlier["log"] is None else "log"]["score"]
             drop = value - before if lower else before - value
             allowed = self.max_drop[metric]
-            yield Condition("max_drop", drop <= allowed, allowed, drop)
+            has_valid_drop = is_comparable if earlier["log"] is None else is_reliable
+            passed = has_valid_drop and drop <= allowed
+            message = "" if has_valid_drop else f"{name} {NOT_COMPARABLE}"
+            yield Condition("max_drop", passed, allowed, drop, message)
         if self.conditions.significant:
             assert difference is not None
             is_worse = difference["value"] > 0 if lower else difference["value"] < 0
-            is_comparable = difference["significant"] is not None
             passed = is_comparable and not (is_worse and difference["significant"])
             alpha = self.request.testing.alpha
-            message = "" if is_comparable else f"{self.metric_names[metric]} {NOT_COMPARABLE}"
+            message = "" if is_comparable else f"{name} {NOT_COMPARABLE}"
             yield Condition("significant", passed, alpha, difference["p"], message)
 
     def _find_worse_documents(

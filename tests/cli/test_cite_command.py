@@ -8,6 +8,7 @@ import pytest
 from paths import EXAMPLES
 
 import truebleu
+from truebleu.cli import cite
 from truebleu.text.citations import parse_bibtex
 
 REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
@@ -34,7 +35,7 @@ def test_result_file_is_cited(truebleu_command, result_file):
         *("papineni-etal-2002-bleu", "post-2018-call", "popovic-2015-chrf", "truebleu"),
         *("riezler-maxwell-2005-pitfalls", "holm-1979-simple", "koehn-2004-statistical"),
     ]
-    text = " ".join(result.output.partition("@")[0].split())
+    text = " ".join(result.output.partition(f"\n{cite.LATEX_ADVICE}")[0].split())
     assert text == truebleu.cite(truebleu.Comparison.from_json(result_file.read_text())).text()
 
 
@@ -95,6 +96,24 @@ def test_latex_ends_before_the_entries(truebleu_command, result_file):
     assert "@" not in sentences
     assert output.isascii()
     assert entries == truebleu_command("cite", result_file, "-f", "bibtex").output
+
+
+def test_only_plain_text_recommends_the_version_for_latex(truebleu_command, result_file):
+    for form, count in (("text", 1), ("latex", 0), ("bibtex", 0), ("json", 0)):
+        output = truebleu_command("cite", result_file, "-f", form).output
+        assert output.splitlines().count(cite.LATEX_ADVICE) == count
+
+
+@pytest.mark.parametrize("options", [[], ["--columns", "system", "score", "interval"]])
+def test_text_from_a_table_mentions_only_what_the_table_shows(options, truebleu_command, tmp_path):
+    table = tmp_path / "table.tex"
+    truebleu_command(
+        "compare", REFERENCE, "-i", *SYSTEMS, "-m", "bleu", "chrf", "ter", *options, "-o", table
+    )
+    text = truebleu_command("cite", table, "-f", "latex").output.partition("\\endinput")[0]
+    assert ("confidence intervals" in text) == bool(options)
+    assert ("bs:" in text) == bool(options)
+    assert r"at $p < 0.05$" in text
 
 
 def test_output_suffix_selects_format(truebleu_command, result_file, tmp_path):

@@ -8,10 +8,10 @@ examples:
   truebleu cite -m bleu chrf --test ar --correction holm -t wmt22
       print them for metrics, a test, a correction and a test set
 
-  truebleu cite result.json -f latex -o setup.tex
+  truebleu cite table.tex -f latex -o setup.tex
       write the sentences with \cite, to include with \input{setup}; the entries follow \endinput
 
-  truebleu cite result.json -f bibtex -o references.bib
+  truebleu cite table.tex -f bibtex -o references.bib
       write only the BibTeX entries
 """
 
@@ -67,6 +67,10 @@ METHODS = OptionGroup(
 )
 
 
+# Part of the text output, whose "<", "|" and "%" LaTeX misprints.
+LATEX_ADVICE = r"For LaTeX, use -f latex: it escapes these sentences and cites with \cite."
+
+
 def run(options: argparse.Namespace) -> None:
     """Print sentences that describe the setup, and BibTeX entries."""
     output = Results(options)
@@ -84,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
             output.write(f"{setup.latex()}\n\n\\endinput\n\n{setup.bibtex()}")
         else:
             output.write("".join(f"{line}\n" for line in wrap_text(setup.text(), 80)))
-            output.write(f"\n{setup.bibtex()}")
+            output.write(f"\n{LATEX_ADVICE}\n\n{setup.bibtex()}")
 
 
 def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescription:

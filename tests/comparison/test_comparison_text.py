@@ -89,6 +89,23 @@ def test_letter_of_a_system_is_never_the_name_of_another(names):
     assert [(one["name"], one["letter"]) for one in manifest["systems"]] == letters
 
 
+def test_legend_says_that_systems_of_one_cluster_differ():
+    """The clusters are ranges of the ranking, so the first and the last system may differ."""
+    notice = "Some in the same cluster do, too."
+    for shares, is_expected in (((0.0, 0.04, 0.08), True), ((0.0, 1.0), False), ((0, 0.02), False)):
+        systems = {f"share {share}": mix_systems(share) for share in shares}
+        comparison = compare(systems, read_lines("reference.a"), samples=999, confidence=99)
+        clusters = comparison.to_dict()["metrics"][0]["clusters"]
+        within = [
+            pair["significant"]
+            for pair in comparison.to_dict()["pairs"]
+            if any({pair["first"], pair["second"]} <= {*cluster} for cluster in clusters)
+        ]
+        assert any(within) == is_expected
+        assert (notice in " ".join(comparison.text().split())) == is_expected
+        assert (notice in comparison.markdown(columns=["system", "cluster"])) == is_expected
+
+
 @pytest.fixture(scope="module")
 def documents():
     return (EXAMPLES / "documents.txt").read_text("utf-8").splitlines()

@@ -209,7 +209,23 @@ def test_marks_show_significant_differences_and_caption_explains_them():
     assert "dagger" not in cells["base"]
     caption = comparison.latex().partition(r"\caption{")[2]
     assert r"$\dagger$: significantly better than base; $\ddagger$: significantly worse" in caption
-    assert "$p < 0.05$, paired approximate randomization with 199 randomizations" in caption
+    test = "paired approximate randomization with 199 randomizations"
+    assert f"($p < 0.05$, {test}, uncorrected)" in caption
+
+
+@pytest.mark.parametrize(
+    ("values", "columns", "statement"),
+    [
+        ((2.0, 3.0, 1.0), None, ", uncorrected)."),
+        ((2.0, 2.0, 2.0), ["system", "p"], ", uncorrected; significant: p \\< 0.05."),
+        ((2.0, 2.0, 2.0), None, ", uncorrected)."),
+        # One test does not need a correction.
+        ((2.0, 3.0), None, "199 randomizations)."),
+    ],
+)
+def test_caption_says_that_several_tests_are_uncorrected(values, columns, statement):
+    comparison = compare_scores({"M": dict(zip("abc", values, strict=False))})
+    assert statement in comparison.markdown(columns=columns)
 
 
 def test_difference_that_digits_hide_has_no_mark():

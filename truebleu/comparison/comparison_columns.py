@@ -30,7 +30,8 @@ COLUMNS = {
     "mean": "mean of the bootstrap resamples' scores",
     "half-width": "half the width of the score's interval, which sacreBLEU prints after ±",
     "runs": "standard deviation between training runs (number of runs)",
-    "cluster": "group of systems; systems in different clusters differ significantly",
+    "cluster": "group of systems; systems in different clusters differ significantly, and systems "
+    "in the same cluster may differ significantly, too",
     "delta": "score minus the score of the baseline",
     "delta-interval": "confidence interval of the delta",
     "std-error": "standard error of the delta",

@@ -47,8 +47,30 @@ def build_legend(
             correction = describe_corrected_pairs(content)
             correction = f" (p {correction})" if correction else ""
             yield f"Systems in different clusters differ significantly{correction}."
+            if _differ_within_clusters(content):
+                yield "Some in the same cluster do, too."
         if "needed" in names:
             yield "Needed: similar segments required to detect the difference with 80% power."
+
+
+def _differ_within_clusters(content: Content) -> bool:
+    """Return whether systems of one cluster differ significantly.
+
+    Clusters are ranges of the ranking: each system of a cluster only fails to differ from some
+    other system of the cluster, not from all.
+    """
+    clusters = {
+        (metric["name"], system): cluster
+        for metric in content["metrics"]
+        for cluster, systems in enumerate(metric["clusters"] or ())
+        for system in systems
+    }
+    return any(
+        pair["significant"]
+        and clusters.get((pair["metric"], pair["first"]), -1)
+        == clusters.get((pair["metric"], pair["second"]), -2)
+        for pair in content["pairs"]
+    )
 
 
 def describe_corrected_pairs(content: Content) -> str:
@@ -101,6 +123,8 @@ def _explain_significance(
     corrected_tests = _describe_corrected_differences(content, omit_baseline=omit_baseline)
     samples = "randomizations" if test["name"] == "ar" else "resamples"
     test_text = f"{test['title']} with {test['samples']:,} {samples}"
+    uncorrected = ", uncorrected" if not correction and len(content["systems"]) > 2 else ""
+    test_text += uncorrected
     if correction:
         test_text += f", p-values corrected by {CORRECTION_METHODS[correction['name']]}"
         test_text += corrected_tests.removeprefix("corrected")
@@ -114,8 +138,6 @@ def _explain_significance(
         yield f"{'; '.join(explained_marks)} ({threshold}, {test_text})."
     elif SIGNIFICANT in marks:
         # Signatures state the number of samples, and the header of p-values names the correction.
-        is_uncorrected = not correction and len(content["systems"]) > 2
-        uncorrected = ", uncorrected" if is_uncorrected else ""
         threshold = f"{format_p_header(content)} < {test['alpha']:g}"
         parts = [threshold, corrected_tests, test["title"]]
         yield f"*: {', '.join(filter(None, parts))}{uncorrected}."

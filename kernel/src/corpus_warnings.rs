@@ -4,6 +4,7 @@
 
 use crate::interrupt::Work;
 use crate::lex::Lexed;
+use crate::lex::whitespace::{trim_end, trim_start};
 use crate::scripts::{self, HAN, LATIN};
 use crate::text_batches::Block;
 use std::iter;
@@ -37,7 +38,7 @@ impl Occurrences {
     }
 }
 
-/// Character statistics of the first hypotheses or references.
+/// Character statistics of the examined hypotheses or references.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CharacterStatistics {
     /// The number of texts examined.
@@ -68,9 +69,26 @@ impl Default for CharacterStatistics {
     }
 }
 
-/// Number of leading segments whose characters are examined. Warnings need only proportions, and
-/// examining a complete batch took a tenth of the total time for a short corpus.
-const MAX_EXAMINED_SEGMENTS: usize = 200;
+/// Return whether the characters of segment `index` are examined: all of the first 100 segments,
+/// every 4th up to 1,000, then every 16th. Warnings need only proportions, and examining all
+/// segments took a tenth of the total time.
+fn is_examined(index: u64) -> bool {
+    index < 100 || index.is_multiple_of(if index < 1000 { 4 } else { 16 })
+}
+
+/// Return the words of a segment, delimited by ASCII white space.
+fn split_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// Return whether two segments are equal, apart from their white space.
+fn are_identical(line: &[u8], other: &[u8]) -> bool {
+    // Comparing the ends first is fast, and rarely leads to the comparison of words.
+    let (line, other) = (line.trim_ascii(), other.trim_ascii());
+    line.first() == other.first()
+        && line.last() == other.last()
+        && (line == other || split_words(line).eq(split_words(other)))
+}
 
 /// Maximum number of Han characters kept per input.
 const MAX_HAN_CHARACTERS: usize = 500;
@@ -91,10 +109,10 @@ impl InputWarnings {
     fn examine_batch(&mut self, first: u64, count: usize, lexed: &Lexed<'_>) {
         let lines = (0..count).map_while(|i| Some((i, lexed.line(i)?)));
         for (i, line) in lines {
-            if line.iter().all(u8::is_ascii_whitespace) && !lexed.is_missing(i) {
+            if trim_start(line).is_empty() && !lexed.is_missing(i) {
                 self.empty.add(first + i as u64 + 1);
             }
-            if first == 0 && i < MAX_EXAMINED_SEGMENTS {
+            if is_examined(first + i as u64) {
                 self.tabs += u64::from(memchr::memchr(b'\t', line).is_some());
                 self.decomposed += u64::from(has_combining_mark(line));
             }
@@ -131,9 +149,9 @@ pub struct TextChecks {
     pub inputs: Vec<InputWarnings>,
     /// The hypotheses that end in a space and a full stop, ignoring white space at the end.
     pub tokenized: Occurrences,
-    /// The number of hypotheses that equal their first reference.
+    /// The number of hypotheses that equal their first reference, apart from white space.
     pub identical: u64,
-    /// The character statistics of the first hypotheses.
+    /// The character statistics of the examined hypotheses.
     pub scripts: CharacterStatistics,
     /// The character statistics of the references for these hypotheses.
     pub reference_scripts: CharacterStatistics,
@@ -162,13 +180,14 @@ impl TextChecks {
             let Some(line) = hypotheses.line(i) else {
                 return;
             };
-            if line.trim_ascii_end().ends_with(b" .") {
+            if trim_end(line).ends_with(b" .") {
                 self.tokenized.add(first + i as u64 + 1);
             }
-            if references.first().and_then(|lexed| lexed.line(i)) == Some(line) {
+            let reference = references.first().and_then(|lexed| lexed.line(i));
+            if reference.is_some_and(|reference| are_identical(line, reference)) {
                 self.identical += 1;
             }
-            if first == 0 && i < MAX_EXAMINED_SEGMENTS {
+            if is_examined(first + i as u64) {
                 self.scripts.examine_line(line);
                 for line in references.iter().filter_map(|lexed| lexed.line(i)) {
                     self.reference_scripts.examine_line(line);
@@ -209,12 +228,8 @@ impl TextChecks {
         self.tokenized.merge(other.tokenized);
         self.identical += other.identical;
         self.inputs_with_bom.extend(other.inputs_with_bom);
-        if other.scripts.characters > 0 {
-            self.scripts = other.scripts;
-        }
-        if other.reference_scripts.characters > 0 {
-            self.reference_scripts = other.reference_scripts;
-        }
+        self.scripts.merge(other.scripts);
+        self.reference_scripts.merge(other.reference_scripts);
     }
 }
 
@@ -240,11 +255,23 @@ fn sample_han(lexed: &Lexed<'_>, count: usize) -> String {
 }
 
 impl CharacterStatistics {
+    fn merge(&mut self, other: Self) {
+        self.segments += other.segments;
+        self.characters += other.characters;
+        self.words += other.words;
+        self.accented += other.accented;
+        for (count, other_count) in self.letters.iter_mut().zip(other.letters) {
+            *count += other_count;
+        }
+        // Only the thread with the first batch samples Han characters.
+        self.han.extend(other.han);
+    }
+
     fn examine_line(&mut self, line: &[u8]) {
         self.segments += 1;
         let mut work = Work::default();
         let mut position = 0;
-        self.words += line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).count() as u64;
+        self.words += split_words(line).count() as u64;
         while position < line.len() {
             work.add(1);
             let byte = line[position];

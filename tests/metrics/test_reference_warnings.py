@@ -113,3 +113,71 @@ def test_latex_marks_no_best_score_of_unreliable_systems(truebleu_command):
     assert "textbf" not in result.output
     result = truebleu_command("score", reference, "-i", *outputs, "-f", "latex", "-l", "en-zh")
     assert "textbf" in result.output
+
+
+@pytest.mark.parametrize("as_files", [False, True])
+@pytest.mark.parametrize("line", [650, 1001, 1180])
+def test_line_lost_late_is_named(line, as_files, write):
+    # Every line has words of its own, as the lines of a long text have.
+    letters = str.maketrans("0123456789", "abcdefghij")
+    references = [
+        " ".join(str(9 * i + j).translate(letters) for j in range(9)) + f" {FIRST[i % 128]}"
+        for i in range(1280)
+    ]
+    output = [text.replace(" the ", " a ") for text in references]
+    for texts, columns, shift in (
+        ([*output[: line - 1], *output[line:], "x"], references, 1),
+        (output, [*references[: line - 1], *references[line:], "x"], -1),
+    ):
+        first = line if shift == 1 else line + 1
+        inputs = [write("o.txt", texts), write("r.txt", columns)] if as_files else [texts, columns]
+        inputs = [tb.File(one) for one in inputs] if as_files else inputs
+        messages = " ".join(list_warnings(tb.bleu, *inputs))
+        assert f"of 200 examined lines fit another line: line {first} matches line " in messages
+        assert f"matches line {first + shift} of the references" in messages
+
+
+@pytest.mark.parametrize("offset", [31, 64])
+def test_lines_in_another_order_are_named(offset):
+    order = sorted(range(128), key=lambda i: i * offset * 7 % 128 * 13 % 101)
+    messages = list_warnings(tb.bleu, [BIRCH[i] for i in order], FIRST)
+    assert any("share no more words with their references than with" in one for one in messages)
+
+
+def test_marks_after_the_first_lines_are_found():
+    output = BIRCH * 4
+    marked = [*output[:300], *(f"{text} <unk>" for text in output[300:])]
+    (message,) = list_warnings(tb.bleu, marked, FIRST * 4)
+    assert re.search(r"\d\d of 200 examined lines have special tokens .*\(lines 3\d\d, ", message)
+
+
+NEWLINES = {
+    "end": "{}\n".format,
+    "both ends": "\n {} \n\n".format,
+    "inside": lambda text: text.replace(" ", "\n", 1),
+}
+
+
+@pytest.mark.parametrize("metric", [tb.BLEU(), tb.BLEU(lowercase=True), tb.CHRF(), tb.TER()])
+@pytest.mark.parametrize("place", NEWLINES)
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (BIRCH, []),
+        (FIRST, ["all 128 hypotheses are identical to the reference"]),
+        ([f"{text} ." for text in BIRCH], ["128 of 128 lines look tokenized"]),
+        (["", *BIRCH[1:]], ["1 of 128 hypotheses are empty (line 1)"]),
+        (list(map(str.lower, BIRCH)), ["the text is in lower case"]),
+        (BIRCH[1:] + BIRCH[:1], ["shifted by 1: line 5 matches line 6"]),
+    ],
+)
+def test_newlines_do_not_change_warnings(output, expected, place, metric):
+    add_newlines = NEWLINES[place]
+    plain = list_warnings(metric.score, output, FIRST)
+    with_newlines = list_warnings(
+        metric.score, list(map(add_newlines, output)), list(map(add_newlines, FIRST))
+    )
+    assert with_newlines == plain
+    if metric == tb.BLEU():
+        assert len(plain) == len(expected)
+        assert all(text in message for text, message in zip(expected, plain, strict=True))

@@ -125,12 +125,11 @@ def score_with_warnings(
         score, summary = metric.score_and_summarize(corpus)
     else:
         score, summary = metric._score_corpus(corpus), summarize_text(corpus)  # noqa: SLF001
-    summary["text_marks"], summary["mixup"] = text_marks.find_marks(hypotheses, references), None
+    sample = text_marks.Sample(hypotheses, references, sources)
+    summary["text_marks"], summary["mixup"] = text_marks.find_marks(sample), None
     if score.value < LOW_SCORES.get(metric.NAME, 0):
-        summary["mixup"] = input_mixups.find_mixup(
-            hypotheses, references, sources, has_low_score=True
-        )
-    reference_checks.compare_samples(summary, hypotheses, references)
+        summary["mixup"] = input_mixups.find_mixup(sample, has_low_score=True)
+    reference_checks.compare_samples(summary, sample)
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens

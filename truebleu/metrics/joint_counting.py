@@ -78,7 +78,7 @@ def compute_statistics_or_errors(
         for metric, table in zip(scored_metrics, tables, strict=True)
         if metric.NAME in LOW_SCORES
     )
-    scan_first_segments(summary, corpus, has_low_score=has_low_score)
+    scan_sample(summary, corpus, has_low_score=has_low_score)
     return tables, _add_token_count(summary, scored_metrics, tables)
 
 
@@ -113,7 +113,7 @@ def compute_batch_statistics(
     table, summary = run.table(segments)
     # An empty first batch is an error; an empty later batch is the end of the text.
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
-    scan_first_segments(summary, corpus)
+    scan_sample(summary, corpus)
     while summary["segments"]:
         statistics = _split_table_by_metric(metrics, table, summary, corpus)
         tables = [statistics[metric] for metric in metrics]
@@ -127,14 +127,12 @@ def compute_batch_statistics(
 LOW_SCORES = {"BLEU": 10, "chrF": 30}
 
 
-def scan_first_segments(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:
-    """Check the first segments for unclean text and mixed-up inputs, and extend the summary."""
-    hypotheses, references = corpus.hypotheses, corpus.references
-    summary["text_marks"] = text_marks.find_marks(hypotheses, references)
-    summary["mixup"] = input_mixups.find_mixup(
-        hypotheses, references, corpus.sources, has_low_score=has_low_score
-    )
-    reference_checks.compare_samples(summary, hypotheses, references)
+def scan_sample(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:
+    """Check a sample for unclean text and mixed-up inputs, and extend the summary."""
+    sample = text_marks.Sample(corpus.hypotheses, corpus.references, corpus.sources)
+    summary["text_marks"] = text_marks.find_marks(sample)
+    summary["mixup"] = input_mixups.find_mixup(sample, has_low_score=has_low_score)
+    reference_checks.compare_samples(summary, sample)
 
 
 def _add_token_count(

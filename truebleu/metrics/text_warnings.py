@@ -30,7 +30,9 @@ MIN_TOKENIZED_WITH_SHARE = 10
 # Minimum number of segments for a warning that over half of them are copies of the reference.
 MIN_SEGMENTS = 20
 
-# Two texts differ in their Unicode form if at least this share of one text's first segments
+# Number of segments at the start of a text that the kernel examines completely.
+MAX_START_SEGMENTS = 100
+# Two texts differ in their Unicode form if at least this share of one text's examined segments
 # contains separate accents, and this share exceeds the other text's share by this factor.
 MIN_DECOMPOSED_SHARE = 0.05
 MIN_DECOMPOSED_RATIO = 5
@@ -40,7 +42,7 @@ MIN_DECOMPOSED_RATIO = 5
 MIN_TOKENS_PER_SEGMENT = 2
 
 
-# Minimum share of the first segments that contain subword marks, special tokens or HTML entities.
+# Minimum share of the examined segments with subword marks, special tokens or HTML entities.
 MIN_MARKED_SHARE = 0.01
 
 
@@ -56,7 +58,7 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
         return count + more_count, [*first, *more_first][: max(len(first), 3)]
 
     summary: Summary = {
-        # Only the beginning of a text is examined for scripts, marks and tabs.
+        # The first part is examined for scripts, marks and tabs.
         **earlier,
         "segments": earlier["segments"] + later["segments"],
         "identical": earlier["identical"] + later["identical"],
@@ -99,6 +101,8 @@ MIXUPS = {
     input_mixups.OTHER_LANGUAGE: "this does not look like the language of the references "
     "({evidence}). Is this the source, or another wrong file?",
     input_mixups.SHIFTED: "the lines look shifted by {evidence} of the references. " + MISSING_LINE,
+    input_mixups.UNRELATED: "{evidence} share no more words with their references than with the "
+    "references of other lines. Are the lines in another order, or is this the wrong file?",
     reference_checks.SHIFTED_LINES: "lines look shifted ({evidence} of the references). "
     + MISSING_LINE,
 }
@@ -242,7 +246,7 @@ def _count_lines(summary: Summary, kind: str) -> tuple[int, list[int]]:
     """
     if kind == UNICODE_KIND:
         return summary["characters"][0], list(summary["decomposed"])
-    examined, inputs = summary.get("text_marks") or (0, [])
+    _, examined, inputs = summary.get("text_marks") or ("", 0, [])
     mark = TOKENIZED_KIND if kind in SPACES_KINDS else kind
     return examined, [marks[mark].segments if mark in marks else 0 for marks in inputs]
 
@@ -450,6 +454,8 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             advice = f"{columns if number else ''}{file_advice}"
             yield "tabs", number, f"every line has a tab, which is scored as a space{advice}"
     decomposed = summary.get("decomposed", ())
+    is_start = examined in (segments, min(segments, MAX_START_SEGMENTS))
+    lines_examined = f"the first {examined} lines" if is_start else f"{examined} examined lines"
     for number, count in enumerate(decomposed):
         other_inputs = decomposed[1:] if number == 0 else decomposed[:1]
         smallest_count = min(other_inputs, default=count)
@@ -459,7 +465,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
         ):
             comparison = "the hypotheses have" if number else "the references have"
             text = (
-                f"{count} of the first {examined} lines have letters with separate accents (NFD); "
+                f"{count} of {lines_examined} have letters with separate accents (NFD); "
                 f"{comparison} {smallest_count}, so identical words do not match; "
                 "--unicode-form nfc (unicode_form='nfc' in Python) composes them"
             )
@@ -468,22 +474,22 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
 
 def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
     """Yield warnings about marks of preprocessing, as `_warn_about_inputs` does."""
-    examined, inputs = summary.get("text_marks") or (0, [])
+    lines_examined, examined, inputs = summary.get("text_marks") or ("", 0, [])
     for number, marks in enumerate(inputs):
         for kind, mark in marks.items():
             if kind == text_marks.TOKENIZED:
                 # The kernel counts tokenized hypotheses.
                 if number and mark.segments >= MIN_TOKENIZED_WITH_SHARE:
                     text = (
-                        f'the references look tokenized, ending in " ." in {mark.segments} of the '
-                        f"first {examined} lines; the score will be wrong. Detokenize them first."
+                        f'the references look tokenized, ending in " ." in {mark.segments} of '
+                        f"{lines_examined}; the score will be wrong. Detokenize them first."
                     )
                     yield TOKENIZED_REFERENCES_KIND, number, text
                 continue
             if mark.segments < MIN_MARKED_SHARE * examined:
                 continue
             lines = f"line{'s' * (len(mark.first) > 1)} {join_words(list(map(str, mark.first)))}"
-            subject = f"{mark.segments} of the first {examined} lines have"
+            subject = f"{mark.segments} of {lines_examined} have"
             text = f"{'the line has' if examined == 1 else subject} {kind} such as {mark.example}"
             text += f" ({lines})" if examined > 1 else ""
             other_counts: list[int] = [
@@ -664,7 +670,7 @@ def _warn_about_wrong_reference(
     index, share, common = wrong_references[0]
     text = (
         f"{_name_reference(references, index)} does not fit the other references ({share:.0%} of "
-        f"its first words occur in the same lines of the other texts, where {common:.0%} of the "
+        f"its examined words occur in the same lines of the other texts, where {common:.0%} of the "
         "output's words occur). Is this the source, or another wrong file?"
     )
     yield {
@@ -682,16 +688,16 @@ def _warn_about_copies(summary: Summary, references: Sequence[str]) -> str:
     if copies and 2 * count <= segment_count:
         index, count, segment_count = copies
         reference = _name_reference(references, index)
-        first = "first " if segment_count < summary["segments"] else ""
+        first = "examined " if segment_count < summary["segments"] else ""
     if count == segment_count > 1:
-        subject = f"all of the first {count}" if first else f"all {count}"
+        subject = f"all {count} examined" if first else f"all {count}"
         return (
             f"{subject} hypotheses are identical to the reference in {reference}. Is this the "
             "reference instead of a system output?"
         )
     if segment_count >= MIN_SEGMENTS and count > segment_count / 2:
         return (
-            f"{count} of {f'the {first}' * bool(first)}{segment_count} hypotheses are identical to "
+            f"{count} of {segment_count} {first}hypotheses are identical to "
             f"the reference in {reference}"
         )
     return ""

@@ -1,4 +1,4 @@
-"""Checks of every reference, and of the letter case, in the first segments of an input.
+"""Checks of every reference, and of the letter case, in a sample of the segments.
 
 In WMT22, over 50% of a reference's words occur in the same line of another reference or an output.
 For a source, this share is at most 10%; for a shuffled reference, at most 17% (33% in Japanese).
@@ -23,12 +23,16 @@ MAX_FOREIGN_SHARE = 0.25
 # factor.
 MIN_COMMON_SHARE, MIN_RATIO = 0.35, 2
 MAX_SHIFT = 3
+# Shuffled lines share at most this factor as many words with their references as with others.
+MIN_UNRELATED_LINES, MAX_UNRELATED_RATIO = 50, 1.1
 # Step between the lines that are examined first.
-MAY_BE_SHIFTED_STEP = 4
+MAY_BE_SHIFTED_STEP = 2
 # Minimum number of words for comparing a line with neighbouring references.
 MIN_LINE_WORDS = 4
 # Lines look shifted if at least this share of them fits a neighbouring reference better.
 MIN_SHIFTED_SHARE = 0.2
+# In a shifted part of a text, at least this share of consecutive lines is shifted.
+MIN_RUN_LINES, MIN_RUN_SHARE = 10, 0.6
 SHIFTED_LINES = "shifted lines"
 # Maximum number of characters examined per line, so that long lines need little memory.
 MAX_CHARACTERS = 1000
@@ -42,13 +46,13 @@ _WORD = re.compile(rf"[{text_marks.UNSPACED_LETTERS}]|[^\W\d_{text_marks.UNSPACE
 WordLines = list[list[str]]
 
 
-def compare_samples(summary: Summary, hypotheses: Any, references: Any) -> None:
+def compare_samples(summary: Summary, sample: text_marks.Sample) -> None:
     """Add `copied_reference`, `wrong_reference` and `letter_case` to a summary.
 
     Shifted lines are added as `mixup`, unless another mix-up explains them.
     """
-    output, *others = text_marks.sample_inputs(hypotheses, references)
-    if not summary.get("mixup") and (evidence := _find_shifted_lines(output, others)):
+    output, *others = sample.columns
+    if not summary.get("mixup") and (evidence := _find_shifted_lines(sample)):
         summary["mixup"] = SHIFTED_LINES, evidence
     summary["copied_reference"] = _find_copied_reference(output, others)
     summary["wrong_reference"] = _find_wrong_reference(output, others)
@@ -72,7 +76,10 @@ def _find_copied_reference(
 def count_identical_texts(texts: Sequence[Any], others: Sequence[Any]) -> int:
     """Return the number of lines in which both texts are equal."""
     pairs = zip(texts, others, strict=False)
-    return sum(isinstance(text, str) and text.strip() == other for text, other in pairs)
+    return sum(
+        isinstance(text, str) and isinstance(other, str) and text.strip() == other.strip()
+        for text, other in pairs
+    )
 
 
 def _find_wrong_reference(
@@ -97,67 +104,137 @@ def _find_wrong_reference(
     return None
 
 
-def find_shift(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> int | None:
+def find_shift(sample: text_marks.Sample) -> int | None:
     """Return the number of lines by which the references precede or follow an output, or None."""
-    words, *columns = map(_split_lines, (output, *references))
+    words, *columns = map(_split_lines, sample.columns)
     share = _measure_overlap(words, columns)
     if share >= MAX_FOREIGN_SHARE or sum(map(len, words)) < MIN_WORDS:
         return None
     offsets = [offset for offset in range(-MAX_SHIFT, MAX_SHIFT + 1) if offset]
-    shares = {offset: _measure_overlap(words, columns, offset) for offset in offsets}
+    shares = {
+        offset: _measure_overlap(
+            words, columns, [sample.find_neighbour(i, offset) for i in range(len(words))]
+        )
+        for offset in offsets
+    }
     best = max(offsets, key=lambda offset: shares[offset])
     is_shifted = shares[best] >= max(MIN_COMMON_SHARE, MIN_RATIO * share)
     return best if is_shifted else None
 
 
-def _find_shifted_lines(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> str:
+def has_unrelated_lines(sample: text_marks.Sample) -> bool:
+    """Return whether lines fit their references no better than other references.
+
+    This is the case for shuffled lines. Outputs that repeat lines are not examined.
+    """
+    words, *columns = map(_split_lines, sample.columns)
+    count = len(words)
+    share = _measure_overlap(words, columns)
+    if (
+        count < MIN_UNRELATED_LINES
+        or share >= MAX_FOREIGN_SHARE
+        or sum(map(len, words)) < MIN_WORDS
+    ):
+        return False
+    distances = (count // 3, count // 2)
+    others = [
+        _measure_overlap(words, columns, [(i + distance) % count for i in range(count)])
+        for distance in distances
+    ]
+    is_varied = 2 * len(set(map(tuple, words))) > count
+    return is_varied and share <= MAX_UNRELATED_RATIO * max(others)
+
+
+def _find_shifted_lines(sample: text_marks.Sample) -> str:
     """Return evidence that many lines fit a neighbouring reference better than their own, or "".
 
-    All of these lines are shifted by the same number of lines, as after a missing line.
+    These lines are shifted by the same number of lines, as after a missing line. They are a large
+    share of the text, or of a part of it.
     """
-    if not _may_be_shifted(output, references):
+    if not _may_be_shifted(*sample.columns):
         return ""
-    lines, *columns = map(_split_lines, (output, *references))
+    lines, *columns = map(_split_lines, sample.columns)
     long_lines = [i for i, words in enumerate(lines) if len(words) >= MIN_LINE_WORDS]
     needed = max(MIN_SHIFTED_SHARE * len(long_lines), 2)
-
-    def measure_line(i: int, offset: int) -> float:
-        known = {word for one in columns if 0 <= i + offset < len(one) for word in one[i + offset]}
-        return sum(map(known.__contains__, lines[i])) / len(lines[i])
-
-    shares = {i: measure_line(i, 0) for i in long_lines}
+    shares = {i: _measure_line(lines[i], columns, i) for i in long_lines}
     foreign = [i for i, share in shares.items() if share < MAX_FOREIGN_SHARE]
-    if len(long_lines) < MIN_LINES or len(foreign) < needed:
+    if len(long_lines) < MIN_LINES or len(foreign) < min(needed, MIN_RUN_SHARE * MIN_RUN_LINES):
         return ""
     for offset in sorted(range(-MAX_SHIFT, MAX_SHIFT + 1), key=abs)[1:]:
         shifted = [
             i
             for i in foreign
-            if measure_line(i, offset) >= max(MIN_COMMON_SHARE, MIN_RATIO * shares[i])
+            if (j := sample.find_neighbour(i, offset)) is not None
+            and _measure_line(lines[i], columns, j) >= max(MIN_COMMON_SHARE, MIN_RATIO * shares[i])
         ]
-        if len(shifted) >= needed:
-            share = f"{len(shifted) / len(long_lines):.0%} of the first {len(lines)} lines"
-            first = shifted[0] + 1
-            return f"{share} fit another line: line {first} matches line {first + offset}"
+        run_start = _find_run(long_lines, shifted)
+        if len(shifted) >= needed or run_start is not None:
+            place = shifted[0] if run_start is None else run_start
+            first = _find_first_shifted(sample, place, offset)
+            share = f"{len(shifted) / len(long_lines):.0%} of {sample.description}"
+            return f"{share} fit another line: line {first + 1} matches line {first + 1 + offset}"
     return ""
 
 
-def _may_be_shifted(output: Sequence[Any], references: Sequence[Sequence[Any]]) -> bool:
+def _find_run(long_lines: Sequence[int], shifted: Sequence[int]) -> int | None:
+    """Return the first line of consecutive long lines that are mostly shifted, or None."""
+    is_shifted = [*map(set(shifted).__contains__, long_lines)]
+    for i in range(len(long_lines) - MIN_RUN_LINES + 1):
+        if (
+            is_shifted[i]
+            and sum(is_shifted[i : i + MIN_RUN_LINES]) >= MIN_RUN_SHARE * MIN_RUN_LINES
+        ):
+            return long_lines[i]
+    return None
+
+
+def _find_first_shifted(sample: text_marks.Sample, place: int, offset: int) -> int:
+    """Return the index of the first shifted segment, which may be between two examined blocks.
+
+    place: an examined segment near the beginning of the shifted segments.
+    """
+    before, after = 2 * text_marks.BLOCK_SEGMENTS, place + MIN_RUN_LINES
+    start = sample.indices[max(place - before, 0)]
+    stop = sample.indices[min(after, len(sample.indices) - 1)] + 1
+    block = range(max(start - MAX_SHIFT, 0), stop + MAX_SHIFT)
+    lines, *columns = map(_split_lines, sample.read_columns([block]))
+    first, gain, largest_gain = sample.indices[place], 0.0, 0.0
+    for index in range(stop - 1, start - 1, -1):
+        i = index - block.start
+        if len(lines[i]) >= MIN_LINE_WORDS:
+            shifted_share = _measure_line(lines[i], columns, i + offset)
+            gain += shifted_share - _measure_line(lines[i], columns, i)
+            if gain > largest_gain:
+                first, largest_gain = index, gain
+    return first
+
+
+def _may_be_shifted(output: Sequence[Any], *references: Sequence[Any]) -> bool:
     """Return whether many lines share few words, split at spaces, with their references.
 
-    Only every fourth line is examined, to save time.
+    Only every second line is examined, to save time. The lines are a large share of the text, or of
+    a part of it.
     """
-    foreign = 0
-    numbers = range(0, len(output), MAY_BE_SHIFTED_STEP)
-    for i in numbers:
+    foreign = []
+    for i in range(0, len(output), MAY_BE_SHIFTED_STEP):
         text = output[i]
         words = text[:MAX_CHARACTERS].split() if isinstance(text, str) else []
         known: set[str] = set()
         for one in references:
             if i < len(one) and isinstance(one[i], str):
                 known.update(one[i].split())
-        foreign += sum(map(known.__contains__, words)) < MAX_FOREIGN_SHARE * len(words)
-    return foreign >= MIN_SHIFTED_SHARE * len(numbers) > 0
+        foreign.append(sum(map(known.__contains__, words)) < MAX_FOREIGN_SHARE * len(words))
+    run = MIN_RUN_LINES // MAY_BE_SHIFTED_STEP
+    needed = MIN_RUN_SHARE * run
+    return sum(foreign) >= MIN_SHIFTED_SHARE * len(foreign) > 0 or any(
+        sum(foreign[i : i + run]) >= needed for i in range(len(foreign) - run + 1)
+    )
+
+
+def _measure_line(words: Sequence[str], columns: Sequence[WordLines], index: int) -> float:
+    """Return the share of a line's words that occur in the line `index` of other texts."""
+    known = {word for one in columns if 0 <= index < len(one) for word in one[index]}
+    return sum(map(known.__contains__, words)) / len(words)
 
 
 def _split_lines(texts: Sequence[Any]) -> WordLines:
@@ -168,11 +245,17 @@ def _split_lines(texts: Sequence[Any]) -> WordLines:
     ]
 
 
-def _measure_overlap(lines: WordLines, columns: Sequence[WordLines], offset: int = 0) -> float:
-    """Return the share of words that also occur in other texts, `offset` lines further down."""
+def _measure_overlap(
+    lines: WordLines, columns: Sequence[WordLines], places: Sequence[int | None] | None = None
+) -> float:
+    """Return the share of words that also occur in other texts.
+
+    places: the place of the line to compare with each line, or None for no line. By default, lines
+        at the same place are compared.
+    """
     matches = total = 0
-    for i, words in enumerate(lines, offset):
-        known = {word for one in columns if 0 <= i < len(one) for word in one[i]}
+    for words, i in zip(lines, range(len(lines)) if places is None else places, strict=True):
+        known = {word for one in columns if i is not None and i < len(one) for word in one[i]}
         if known:
             matches += sum(map(known.__contains__, words))
             total += len(words)

@@ -1,21 +1,26 @@
 """Marks that preprocessing or decoding left in texts, such as subword marks and HTML entities.
 
-Only the first segments are examined, because warnings need only proportions.
+Only a sample of the segments is examined, because warnings need only proportions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from functools import cached_property
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from truebleu._kernel import InputError
 from truebleu.text import segments
 from truebleu.text.segments import File
 
-# The kernel examines the characters of the same number of segments.
-MAX_EXAMINED_SEGMENTS = 200
+# The examined segments of a longer text are evenly spaced blocks of consecutive segments, so that
+# segments can be compared with their neighbours.
+MAX_EXAMINED_SEGMENTS, BLOCK_SEGMENTS = 200, 10
+# Maximum number of bytes that are read again from a file.
+MAX_READ_BYTES = 1 << 22
 # Maximum number of segment numbers in a message.
 MAX_EXAMPLES = 3
 # Letters of scripts that do not separate words by spaces: Han, kana, Bopomofo, Thai, Lao, Myanmar
@@ -31,7 +36,7 @@ MAX_START_BYTES = 1 << 16
 
 
 class MarkCount(NamedTuple):
-    """Segments at the beginning of an input that contain marks of one kind."""
+    """Examined segments of an input that contain marks of one kind."""
 
     segments: int
     """The number of segments."""
@@ -63,76 +68,133 @@ PATTERNS = {
 }
 
 
-def find_marks(hypotheses: Any, references: Any) -> tuple[int, list[dict[str, MarkCount]]] | None:
-    """Return the number of examined segments, and each input's marks by kind.
+class Sample:
+    """Examined segments of the hypotheses, of each reference and of the source.
 
-    The first input contains the hypotheses, and the others contain the references. The result is
-    None if there are no marks. Pretokenized texts, and texts that cannot be read again, have no
-    marks.
+    Pretokenized texts, and texts that cannot be read again, have no samples. Each run of white
+    space with a newline becomes one space, as tokenizers treat it.
     """
-    if type(hypotheses) is type(references) is list:  # fast path for most inputs
-        first_texts = hypotheses[:MAX_EXAMINED_SEGMENTS] + references[:MAX_EXAMINED_SEGMENTS]
-        with suppress(TypeError):  # not strings
-            if not _may_have_marks("\n".join(first_texts)):
-                return None
-    samples = sample_inputs(hypotheses, references)
-    inputs = [_count_marks(one) for one in samples]
-    return (len(samples[0]), inputs) if any(inputs) else None
+
+    def __init__(self, hypotheses: Any, references: Any, source: Any = None) -> None:
+        several = segments.has_several_columns(references)
+        self._inputs = [_open_texts(one) for one in (hypotheses, *(references if several else ()))]
+        self._inputs += [] if several else [_open_texts(references)]
+        self._source: Sequence[Any] = ()
+        with suppress(InputError, OSError):  # functions that need the source report its errors
+            self._source = _open_texts(source)
+        lengths = [len(one) for one in (*self._inputs, self._source) if len(one)]
+        count = min(lengths) if len(self._inputs[0]) else 0
+        if count and not isinstance(_take(self._inputs[0], range(1))[0], str | None):
+            count = 0  # tokens
+        self._blocks = _select_blocks(count)
+        self.indices = [*chain.from_iterable(self._blocks)]
+        """The index of each examined segment, counted from 0."""
+
+    @cached_property
+    def columns(self) -> list[list[Any]]:
+        """The segments of the hypotheses, then of each reference."""
+        return self.read_columns(self._blocks)
+
+    @cached_property
+    def source(self) -> list[Any]:
+        """The segments of the source."""
+        return [text for block in self._blocks for text in _take(self._source, block)]
+
+    @property
+    def description(self) -> str:
+        """The examined lines, in words."""
+        count = len(self.indices)
+        is_start = not count or self.indices[-1] == count - 1
+        return f"the first {count} lines" if is_start else f"{count} examined lines"
+
+    def read_columns(self, blocks: Sequence[range]) -> list[list[Any]]:
+        """Return the segments in these ranges of the hypotheses, then of each reference."""
+        output, *references = (
+            [text for block in blocks for text in _take(one, block)] for one in self._inputs
+        )
+        return [output, *chain.from_iterable(map(_transpose_rows, references))]
+
+    def find_neighbour(self, i: int, offset: int) -> int | None:
+        """Return the place in the sample of the segment `offset` after that of place `i`."""
+        indices, j = self.indices, i + offset
+        is_known = 0 <= j < len(indices) and indices[j] == indices[i] + offset
+        return j if is_known else None
 
 
-def sample_inputs(hypotheses: Any, references: Any) -> list[Sequence[Any]]:
-    """Return the first segments of the hypotheses and of each reference, or none for tokens."""
-    sample = _sample_texts(hypotheses)
-    if not sample or not (sample[0] is None or isinstance(sample[0], str)):  # tokens
-        return [[]]
-    samples = [sample]
-    for column in references if segments.has_several_columns(references) else [references]:
-        samples += _transpose_rows(_sample_texts(column))
-    return samples
+def _select_blocks(count: int) -> list[range]:
+    """Return the ranges of the examined segments of a text."""
+    if count <= MAX_EXAMINED_SEGMENTS:
+        return [range(count)]
+    last_start, gaps = count - BLOCK_SEGMENTS, MAX_EXAMINED_SEGMENTS // BLOCK_SEGMENTS - 1
+    starts = [last_start * i // gaps for i in range(gaps + 1)]
+    return [range(start, start + BLOCK_SEGMENTS) for start in starts]
 
 
-def _sample_texts(value: Any) -> Sequence[Any]:
-    """Return the first segments of an input; for references, a segment may be a list."""
+def _open_texts(value: Any) -> Sequence[Any]:
+    """Return an input as a sequence that has a length and can be sliced."""
     if isinstance(value, list | tuple):
-        return value[:MAX_EXAMINED_SEGMENTS]
-    items: Iterable[Any]
+        return value
     if segments.is_file(value):
         file = segments.as_file(value)
-        # A pipe was already read, so only its start is available.
-        has_start = isinstance(file, StreamStart) or not segments.is_stream(file)
-        items = file.read_lines() if has_start else ()
-    else:
-        items = value if hasattr(value, "__iter__") else ()
-    first_items = islice(items, MAX_EXAMINED_SEGMENTS)
-    # Iterating an Arrow array returns scalars.
-    return [item.as_py() if hasattr(item, "as_py") else item for item in first_items]
+        if isinstance(file, StreamStart):  # a pipe was already read, so only its start is available
+            return [*islice(file.read_lines(), MAX_EXAMINED_SEGMENTS)]
+        if isinstance(file, segments.BufferedLines):
+            return file.texts
+        return () if segments.is_stream(file) else file.read_first_lines(MAX_READ_BYTES)
+    if hasattr(value, "__getitem__") and hasattr(value, "__len__"):  # arrays and series
+        return value  # type: ignore[no-any-return]
+    return [*islice(value, MAX_EXAMINED_SEGMENTS)] if hasattr(value, "__iter__") else ()
 
 
-def _may_have_marks(text: str) -> bool:
-    """Return whether a text may contain marks, without searching for the slow patterns."""
-    return any(string in text for strings, _ in PATTERNS.values() for string in strings)
+def _take(texts: Sequence[Any], block: range) -> list[Any]:
+    """Return the segments in a range, with newlines replaced; a segment may be a list."""
+    items = []
+    for item in getattr(texts, "iloc", texts)[block.start : block.stop]:  # iloc: of pandas
+        text = item.as_py() if hasattr(item, "as_py") else item  # Arrow arrays contain scalars
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
+        if isinstance(text, list | tuple):
+            items.append([_join_lines(one) for one in text])
+        else:
+            items.append(_join_lines(text))
+    return items
 
 
-def _transpose_rows(rows: Sequence[Any]) -> list[Sequence[Any]]:
+def _join_lines(text: Any) -> Any:
+    """Return a text with spaces in place of newlines; return other values unchanged."""
+    return " ".join(text.split()) if isinstance(text, str) and "\n" in text else text
+
+
+def find_marks(sample: Sample) -> tuple[str, int, list[dict[str, MarkCount]]] | None:
+    """Return the examined lines in words, their number, and each input's marks by kind.
+
+    The first input contains the hypotheses, and the others contain the references. The result is
+    None if there are no marks.
+    """
+    inputs = [_count_marks(one, sample.indices) for one in sample.columns]
+    return (sample.description, len(sample.indices), inputs) if any(inputs) else None
+
+
+def _transpose_rows(rows: Sequence[Any]) -> list[list[Any]]:
     """Return the segments of each reference. Each row is one text or several texts."""
     if rows and isinstance(rows[0], str):
-        return [rows]
+        return [[*rows]]
     rows = [row if isinstance(row, list | tuple) else [row] for row in rows]
     count = max(map(len, rows), default=0)
     return [[row[i] if i < len(row) else None for row in rows] for i in range(count)]
 
 
-def _count_marks(sample: Sequence[Any]) -> dict[str, MarkCount]:
-    """Return the marks in the texts of a sample, by kind."""
+def _count_marks(column: Sequence[Any], indices: Sequence[int]) -> dict[str, MarkCount]:
+    """Return the marks in the examined texts of an input, by kind."""
     marks: dict[str, MarkCount] = {}
-    texts = [text if isinstance(text, str) else "" for text in sample]
+    texts = [text if isinstance(text, str) else "" for text in column]
     all_texts = "\n".join(texts)
     for kind, (strings, pattern) in PATTERNS.items():
         known_strings = [string for string in strings if string in all_texts]
         found = {
-            number: match[0]
+            indices[i] + 1: match[0]
             for string in known_strings
-            for number, text in enumerate(texts, 1)
+            for i, text in enumerate(texts)
             if string in text and (match := pattern.search(text))
         }
         if found:
@@ -181,7 +243,7 @@ MIN_CHARACTERS_PER_SEGMENT = 20
 def find_differing_scripts(summary: Any) -> tuple[str, str] | None:
     """Return the main scripts of the hypotheses and the references, or None if they do not differ.
 
-    The scripts are counted in the first segments.
+    The scripts are counted in the examined segments.
     """
     counts, reference_counts = summary.get("scripts", {}), summary.get("reference_text")
     total = sum(counts.values())

@@ -144,6 +144,9 @@ pub struct LexScratch {
     exceptions: Vec<Exception>,
     /// Indices of segments that contain a newline and therefore cannot be lines.
     multiline_segments: Vec<u32>,
+    /// The text of these segments, lowercased if the tokens are, and the end of each segment.
+    multiline_text: Vec<u8>,
+    multiline_ends: Vec<usize>,
 }
 
 /// A segment with tokens outside the main text, or without tokens because it is missing.
@@ -171,6 +174,10 @@ pub struct Lexed<'a> {
     /// The number of segments to advance per read.
     step: usize,
     has_lines: bool,
+    /// The segments with newlines, with their text and its ends.
+    multiline_segments: &'a [u32],
+    multiline_text: &'a [u8],
+    multiline_ends: &'a [usize],
 }
 
 impl<'a> Lexed<'a> {
@@ -214,8 +221,13 @@ impl<'a> Lexed<'a> {
         exception_index.is_ok_and(|index| self.exceptions[index].tokens.is_none())
     }
 
-    /// Return the lexed text of segment `i`, if the segments are lines.
+    /// Return the lexed text of segment `i`, unless the segments were tokenized by the caller. It
+    /// has newlines if the segment has.
     pub fn line(&self, i: usize) -> Option<&'a [u8]> {
+        if let Ok(index) = self.multiline_segments.binary_search(&(i as u32)) {
+            let start = if index == 0 { 0 } else { self.multiline_ends[index - 1] };
+            return Some(&self.multiline_text[start..self.multiline_ends[index]]);
+        }
         self.has_lines.then(|| self.lines.line(self.text.bytes(), i))
     }
 }
@@ -269,6 +281,8 @@ impl Lexer {
             annex,
             exceptions,
             multiline_segments: folded,
+            multiline_text,
+            multiline_ends,
         } = scratch;
         tokens.clear();
         annex.clear();
@@ -276,6 +290,8 @@ impl Lexer {
         annex_text.clear();
         exceptions.clear();
         folded.clear();
+        multiline_text.clear();
+        multiline_ends.clear();
         joined.clear();
         let mut text = match block {
             Block::Tokens(token_block) => {
@@ -292,6 +308,9 @@ impl Lexer {
                     segment: 0,
                     step: 1,
                     has_lines: false,
+                    multiline_segments: folded,
+                    multiline_text,
+                    multiline_ends,
                 });
             }
             Block::Lines { lines, .. } => {
@@ -309,7 +328,8 @@ impl Lexer {
                 }
                 let newlines = memchr::memchr_iter(b'\n', joined.buffer_mut()).count();
                 if newlines != segments.len() {
-                    join_lines(segments, joined, folded);
+                    let keeps_ends = matches!(self.tokenizer, Tokenizer::WholeSegment);
+                    join_lines(segments, joined, folded, keeps_ends);
                 }
                 joined.finish();
                 if !trusted {
@@ -368,7 +388,9 @@ impl Lexer {
                 Tokenizer::WholeSegment => lex_whole(text, tokens, lines, with_keys),
             }
         }
-        self.lex_exceptions(block, text, lines, folded, annex_text, annex, exceptions);
+        self.collect_multiline_text(block, folded, multiline_text, multiline_ends);
+        let multiline = (&folded[..], &multiline_text[..], &multiline_ends[..]);
+        self.lex_exceptions(text, lines, multiline, annex_text, annex, exceptions);
         annex_text.finish();
         annex.make_keys(annex_text.padded(), true);
         Ok(Lexed {
@@ -382,6 +404,9 @@ impl Lexer {
             segment: 0,
             step: 1,
             has_lines: true,
+            multiline_segments: folded,
+            multiline_text,
+            multiline_ends,
         })
     }
 
@@ -412,14 +437,36 @@ impl Lexer {
         }
     }
 
-    /// Lex irregular segments with the scalar definition.
-    #[allow(clippy::too_many_arguments)]
-    fn lex_exceptions(
+    /// Append the text of segments with newlines, lowercased if the tokens are, and its ends.
+    fn collect_multiline_text(
         &self,
         block: &Block,
+        multiline_segments: &[u32],
+        text: &mut Vec<u8>,
+        ends: &mut Vec<usize>,
+    ) {
+        let Block::Segments { segments, .. } = block else { return };
+        let mut lowered = PaddedBuffer::default();
+        for bytes in multiline_segments.iter().filter_map(|&i| segments[i as usize].as_ref()) {
+            match &self.lowercase {
+                None => interrupt::append(text, bytes.bytes()),
+                Some(lowercase) => {
+                    lowered.clear();
+                    lowercase.append(bytes.bytes(), &mut lowered);
+                    lowered.finish();
+                    interrupt::append(text, lowered.padded().bytes());
+                }
+            }
+            ends.push(text.len());
+        }
+    }
+
+    /// Lex irregular segments with the scalar definition.
+    fn lex_exceptions(
+        &self,
         text: Padded<'_>,
         lines: &LineTable,
-        multiline_segments: &[u32],
+        (multiline_segments, multiline_text, multiline_ends): (&[u32], &[u8], &[usize]),
         annex_text: &mut PaddedBuffer,
         annex: &mut Tokens,
         exceptions: &mut Vec<Exception>,
@@ -437,22 +484,10 @@ impl Lexer {
             buffer.push(b'\n');
             exceptions.push(Exception { segment, tokens: Some((first, annex.count() as u32)) });
         };
-        if let Block::Segments { segments, .. } = block {
-            let mut lowered = PaddedBuffer::default();
-            for &i in multiline_segments {
-                let Some(bytes) = &segments[i as usize] else {
-                    continue;
-                };
-                match &self.lowercase {
-                    None => lex_segment(i, bytes.bytes()),
-                    Some(lowercase) => {
-                        lowered.clear();
-                        lowercase.append(bytes.bytes(), &mut lowered);
-                        lowered.finish();
-                        lex_segment(i, lowered.padded().bytes());
-                    }
-                }
-            }
+        let mut start = 0;
+        for (&i, &end) in multiline_segments.iter().zip(multiline_ends) {
+            lex_segment(i, &multiline_text[start..end]);
+            start = end;
         }
         for &i in &lines.irregular {
             lex_segment(i, lines.line(text.bytes(), i as usize));
@@ -480,23 +515,33 @@ fn lex_whole(text: Padded<'_>, tokens: &mut Tokens, lines: &mut LineTable, with_
     }
 }
 
-/// Join segments into lines, with an empty line for each segment that contains a newline.
+/// Join segments into lines, with an empty line for each segment that contains a newline. Newlines
+/// at the end of a segment are removed first, unless `keeps_ends`.
 fn join_lines(
     segments: &[Option<BorrowedSegment>],
     joined: &mut PaddedBuffer,
     multiline_segments: &mut Vec<u32>,
+    keeps_ends: bool,
 ) {
     joined.clear();
     for (i, segment) in segments.iter().enumerate() {
         if let Some(bytes) = segment {
-            if memchr::memchr(b'\n', bytes.bytes()).is_some() {
+            let bytes = bytes.bytes();
+            let line = if keeps_ends { bytes } else { trim_newlines(bytes) };
+            if memchr::memchr(b'\n', line).is_some() {
                 multiline_segments.push(i as u32);
             } else {
-                interrupt::append(joined.buffer_mut(), bytes.bytes());
+                interrupt::append(joined.buffer_mut(), line);
             }
         }
         joined.buffer_mut().push(b'\n');
     }
+}
+
+/// Return `text` without newlines at its end. Tokenizers ignore white space at the end.
+fn trim_newlines(text: &[u8]) -> &[u8] {
+    let length = text.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
+    &text[..length]
 }
 
 /// Copy the tokens of segments that are already tokenized.

@@ -278,3 +278,17 @@ def test_filters_by_length(example_report, open_report):
     tab = open_report(example_report, "#segments?range=length:8:99").page
     expect(tab.locator(".chips")).to_contain_text("Reference length (tokens) 8 to 99")
     expect(locate_subset_count(tab)).to_have_text("30")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("count", "label"), [(1, "ref"), (2, "ref 1 of 2")])
+def test_list_names_the_reference_that_it_shows(open_report, tmp_path, width, count, label):
+    path = tmp_path / "references.html"
+    rows = [[reference, good][:count] for reference, good in zip(REFERENCES, GOOD, strict=True)]
+    report({"good": GOOD, "poor": POOR}, rows, path=path, samples=9)
+    sheet = open_report(path, "#segments")
+    sheet.page.set_viewport_size({"width": width, "height": 844})
+    line = sheet.page.locator(".row .line").first
+    expect(line.locator(".mark-line")).to_have_text(label)
+    mark, text = (line.locator(name).bounding_box() for name in (".mark-line", ".preview"))
+    assert mark["x"] + mark["width"] <= text["x"]

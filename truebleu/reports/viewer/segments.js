@@ -108,7 +108,7 @@ export const segmentsView = {
       /** @type {[string, any, string][]} */
       const rowTexts = [];
       if (data.hasSource && lineKeys.includes("s")) rowTexts.push(["source", el("span.mark-line", { title: "source" }, "src"), data.manifest.languages?.source ?? ""]);
-      if (data.references && lineKeys.includes("r")) rowTexts.push(["reference0", el("span.mark-line", { title: data.getTitle("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
+      if (data.references && lineKeys.includes("r")) rowTexts.push(["reference0", el("span.mark-line", { title: data.getTitle("reference0") }, data.references > 1 ? `ref 1 of ${data.references}` : "ref"), data.manifest.languages?.target ?? ""]);
       if (lineKeys.includes("a")) for (const s of current.comparedSystems) rowTexts.push([`system${s.index}`, renderBadge(s), data.manifest.languages?.target ?? ""]);
       return rowTexts;
     }

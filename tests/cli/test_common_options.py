@@ -164,11 +164,31 @@ def test_by_document_scores_each_document(run_on_examples):
     assert names == set(read_output_lines(EXAMPLES / "documents.txt"))
 
 
-def test_docs_without_effect_is_refused(truebleu_command):
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["score", "-ci"], "--docs has no effect without --by document"),
+        (["compare", "-f", "latex"], "--docs has no effect without --by document"),
+        (["compare", "-f", "csv"], "--docs has no effect without --by document"),
+        (["check", "--min", "1"], "--docs has no effect without --against"),
+    ],
+)
+def test_docs_without_effect_is_refused(truebleu_command, command, message):
+    name, *options = command
     words = (REFERENCE, "-i", SYSTEMS[0], "--docs", EXAMPLES / "documents.txt")
-    result = truebleu_command("score", *words)
+    result = truebleu_command(name, *words, *options)
     assert (result.status, result.output) == (2, "")
-    assert "--docs has no effect without --by document" in result.error
+    assert message in result.error
+
+
+@pytest.mark.parametrize(
+    ("options", "is_noted"), [([], True), (["-q"], False), (["--by", "document"], False)]
+)
+def test_comparison_notes_unused_docs(truebleu_command, options, is_noted):
+    words = (REFERENCE, "-i", *SYSTEMS[:2], "--docs", EXAMPLES / "documents.txt", "-parn", "99")
+    result = truebleu_command("compare", *words, *options)
+    assert result.status == 0
+    assert ("--docs did not change these results" in result.error) == is_noted
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,8 @@ def run(options: argparse.Namespace) -> None:
     ((system, hypotheses),) = inputs.systems.items()
     against = files.get_option_file(options, "against")
     files.check_files(options, [against])
+    if options.docs is not None and against is None and options.resegment is None:
+        raise UsageError("--docs has no effect without --against or --resegment")
     with shared.reraise_as_usage_error(options_by_prefix=CHECK_OPTIONS):
         scoring = CheckJob(
             Conditions(
@@ -97,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
             samples=options.samples,
             seed=options.seed,
             source=inputs.source,
-            documents=files.get_documents(options, inputs),
+            documents=None if against is None else files.get_documents(options, inputs),
             workers=options.threads,
             scale=options.scale,
         )

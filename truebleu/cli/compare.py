@@ -27,7 +27,13 @@ from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options, tabular_inputs
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Progress, Results, UsageError, raise_if_failed
+from truebleu.cli.output import (
+    Progress,
+    Results,
+    UsageError,
+    print_message,
+    raise_if_failed,
+)
 from truebleu.comparison import Comparison, Comparisons
 from truebleu.comparison.comparison_columns import COLUMNS, check_column_names
 from truebleu.comparison.comparison_request import (
@@ -119,6 +125,10 @@ def run(options: argparse.Namespace) -> None:
     if files.uses_tables(options):
         _compare_tables(options, output, choice)
         return
+    hides_documents = options.docs is not None and not files.uses_documents(options)
+    # JSON contains the scores of documents; text and HTML warn if segments depend on each other.
+    if hides_documents and output.form not in ("json", "text", "html"):
+        raise UsageError(files.UNUSED_DOCUMENTS)
     request = build_request(options).request
     with output:
         with Progress(quiet=options.quiet) as progress:
@@ -129,6 +139,13 @@ def run(options: argparse.Namespace) -> None:
         output.print_warnings(list_warnings(comparison.to_dict()))
         with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
             output.write_view(comparison, **choice)
+    is_noted = any(note["kind"] == "similar segments" for note in comparison.to_dict()["notes"])
+    if hides_documents and output.form != "json" and not is_noted and not options.quiet:
+        print_message(
+            "note",
+            "--docs did not change these results; use it with --by document (a score per "
+            "document) or --resample documents",
+        )
     raise_if_failed(request.failure_messages.values())
 
 

@@ -313,6 +313,21 @@ def get_documents(options: argparse.Namespace, inputs: Inputs | None) -> Any:
     return inputs.test_set.part.documents if needs_documents else None
 
 
+UNUSED_DOCUMENTS = (
+    "--docs has no effect without --by document (a score per document), "
+    "--resample documents or --resegment"
+)
+
+
+def uses_documents(options: argparse.Namespace) -> bool:
+    """Return whether an option of `score` or `compare` selects results that need documents."""
+    return (
+        options.resample == "documents"
+        or "document" in (options.by or ())
+        or options.resegment is not None
+    )
+
+
 def check_files(options: argparse.Namespace, files: Iterable[File | None]) -> None:
     """Raise UsageError if standard input is used twice, or if the output is an input file."""
     existing_files = [file for file in files if file is not None]

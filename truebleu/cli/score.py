@@ -147,12 +147,8 @@ def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -
             raise UsageError(f"{option} needs document names; use --docs")
     if resamples_documents and shared.get_resample_count(options) is None:
         raise UsageError("--resample has no effect without --confidence")
-    uses_documents = resamples_documents or "document" in (options.by or ()) or options.resegment
-    if options.docs is not None and not uses_documents:
-        raise UsageError(
-            "--docs has no effect without --by document (a score per document), "
-            "--resample documents or --resegment"
-        )
+    if options.docs is not None and not files.uses_documents(options):
+        raise UsageError(files.UNUSED_DOCUMENTS)
 
 
 def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger | None:

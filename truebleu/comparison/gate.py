@@ -266,6 +266,8 @@ class CheckJob:
     ) -> None:
         self.scale = scale
         self.conditions = conditions
+        if inputs.get("documents") is not None and conditions.against is None:
+            raise ParameterError("[[documents]] has no effect without [[against]]")
         self.system = system or name_system(hypotheses) or "this output"
         systems = {self.system: hypotheses}
         self.earlier_name: str | None = None

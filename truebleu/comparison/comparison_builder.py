@@ -13,6 +13,7 @@ from typing import Any
 from truebleu._kernel import __version__
 from truebleu.comparison import segment_labels, system_runs
 from truebleu.comparison.comparison_notes import (
+    FEW_SEGMENTS,
     build_data_limit_notes,
     build_disagreement_notes,
     build_run_variance_notes,
@@ -26,7 +27,7 @@ from truebleu.comparison.comparison_request import (
     StatisticsByMetric,
     assign_system_letters,
 )
-from truebleu.comparison.human_agreement import find_human_agreement
+from truebleu.comparison.human_agreement import find_human_agreement, is_reference_name
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.bleu import BLEU
@@ -481,11 +482,18 @@ class _MetricColumn:
     def describe_human_agreement(self) -> dict[str, Any] | None:
         """Return how often human judges confirmed a difference as large as the best system's lead.
 
-        Return None if no data apply to this metric, or if the two best scores are equal.
+        Return None if no data apply to this metric or to human translations, if the lead is not
+        significant or comes from few segments, or if the two best scores are equal.
         """
-        if len(self.metric_order) < 2 or system_runs.has_several_runs(self.runs):
+        if self.result is None or system_runs.has_several_runs(self.runs):
+            return None
+        segment_count = self.measure.segments * self.segments_per_unit
+        if segment_count < FEW_SEGMENTS or any(map(is_reference_name, self.runs)):
             return None
         best, second = self.metric_order[:2]
+        difference = self.result.get_difference(best, second)
+        if self._describe_difference(difference, best, second)["significant"] is False:
+            return None
         lead = self.get_system_score(best) - self.get_system_score(second)
         agreement = find_human_agreement(self.metric, self.references, lead)
         return agreement and {"metric": self.name, "systems": [best, second], **agreement}

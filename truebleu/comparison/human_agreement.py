@@ -5,6 +5,7 @@ docs/agreement.py computes human_agreement.json; docs/agreement-with-people.md d
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,20 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 
 DATA = Path(__file__).with_name("human_agreement.json")
+
+# Names of human translations, such as "ref.A", "refB", "human" and "reference.en".
+_REFERENCE_NAME = re.compile(
+    r"(?:^|[\W\d_])(?:ref|reference|human)s?[-_.]?(?:[A-Za-z]|\d+)?(?:[\W_]|$)", re.IGNORECASE
+)
+
+
+def is_reference_name(name: str) -> bool:
+    """Return whether a system's name shows that its text is a human translation.
+
+    >>> [is_reference_name(one) for one in ("wmt22.en-de.ref.A", "refB", "human", "refined")]
+    [True, True, True, False]
+    """
+    return _REFERENCE_NAME.search(name) is not None
 
 
 def find_human_agreement(

@@ -146,3 +146,15 @@ def test_single_empty_segment_names_its_input(truebleu_command, write, reference
         one["text"] for one in json.loads(result.output)["warnings"] if one["kind"] == "empty"
     )
     assert text.endswith(expected)
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_quiet_silences_standard_error_but_not_results(command, form, truebleu_command, write):
+    reference = write("ref", ["the dog sat on the mat"])
+    systems = [write(name, ["the c@@ at sat on the mat"]) for name in ("a", "b")]
+    words = (command, reference, "-i", *systems, "-f", form)
+    usual, quiet = truebleu_command(*words), truebleu_command(*words, "-q")
+    assert quiet.error == ""
+    assert quiet.output == usual.output
+    assert "the line has subword marks" in " ".join(quiet.output.split())

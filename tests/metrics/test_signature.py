@@ -227,3 +227,10 @@ def test_version_equals_tested_sacrebleu():
     sacrebleu = oracle()
     sacrebleu.corpus_score(["a"], [["a"]])
     assert BLEU().signature(1)["version"] == sacrebleu.get_signature().info["version"]
+
+
+def test_more_than_two_plus_signs_need_a_signature():
+    with pytest.raises(ValueError, match=r"unknown metric 'chrf\+\+\+'; did you mean 'chrf\+\+'\?"):
+        truebleu.metric("chrf+++")
+    metric = truebleu.CHRF(word_order=3)
+    assert truebleu.metric(str(metric)) == metric

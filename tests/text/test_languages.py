@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import truebleu as tb
 from truebleu import _kernel
+from truebleu.metrics import text_warnings
 from truebleu.text import languages, tokenizers
 
 # Short texts of each language, written for these tests.
@@ -328,3 +329,31 @@ def test_kernel_returns_han_characters_only_for_chinese():
     ]
     assert check_corpus(TEXTS["de"])["han"] == []
     assert check_corpus("a 的 b c d")["han"] == []
+
+
+@pytest.mark.parametrize(
+    ("bibliographic", "code"), [("ger", "de"), ("fre", "fr"), ("chi", "zh"), ("gre-cze", "el-cs")]
+)
+def test_bibliographic_code_selects_the_language(bibliographic, code):
+    assert languages.get_target_language(bibliographic) == languages.get_target_language(code)
+
+
+# A text, a tokenizer, a language tag, and the expected reason for a warning, or "".
+TOKENIZER_CASES = [
+    ("de", "zh", None, "the tokenizer zh is for Chinese, but the references have no Chinese char"),
+    ("de", "zh", "de", "the tokenizer zh is for Chinese, but -l selects German"),
+    ("ko", "zh", "ko", "the tokenizer zh is for Chinese, but -l selects Korean"),
+    ("zh-CN", "zh", None, ""),
+    ("zh-CN", "zh", "en-zh", ""),
+    ("ja", "zh", None, ""),
+    ("de", "13a", "de", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "tokenizer", "tag", "reason"), TOKENIZER_CASES)
+def test_tokenizer_for_another_language_gives_warning(text, tokenizer, tag, reason):
+    metric = tb.BLEU(tokenize=tokenizer)
+    summary = metric.count([TEXTS[text]], [TEXTS[text]])[1]
+    warnings = text_warnings.warn_about_texts({"out": summary}, ["ref"], {metric: "BLEU"}, tag)
+    texts = [one["text"] for one in warnings if "the tokenizer" in one["text"]]
+    assert [one.startswith(f"BLEU: {reason}") for one in texts] == [True] * bool(reason)

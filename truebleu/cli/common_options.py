@@ -243,7 +243,8 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
                       installed) (default: auto)
     -b --score-only   print only the scores
     --threads N       use N threads; 0 for one per core (default: 1)
-    -q --quiet        hide warnings, notes and progress
+    -q --quiet        hide warnings, notes and progress on standard error; results keep their
+                      warnings
     """,
     help={"action": "help"},
     color={"choices": ("auto", "always", "never"), "default": "auto"},

@@ -171,5 +171,6 @@ def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
             text["accented"] > text_warnings.MAX_ACCENTED * text["characters"]
             and not metric.can_split("diacritics")
         )
+        or metric.parameters.get("tokenize") in text_warnings.TOKENIZER_LANGUAGES
         or metric.warnings
     )

@@ -279,7 +279,8 @@ def _find_class_of_signature(
     for cls in iterate_metric_classes():
         if name:
             implied_fields = cls.fields_from_name(name)
-            if implied_fields is not None:
+            # "chrF2+++" is valid only in a signature, which states the word order.
+            if implied_fields is not None and (fields or not name.endswith("+++")):
                 return cls, implied_fields
         elif all(_has_signature_field(cls, key) for key in fields) and _has_same_measure(
             cls, fields

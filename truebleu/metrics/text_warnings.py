@@ -108,6 +108,14 @@ MIXUPS = {
 }
 
 
+# The language and the scripts of tokenizers that are for one language.
+TOKENIZER_LANGUAGES = {
+    "zh": ("Chinese", ("han",)),
+    "ja-mecab": ("Japanese", ("kana", "han")),
+    "ko-mecab": ("Korean", ("hangul",)),
+}
+
+
 def warn_about_texts(
     summaries: Mapping[str, Summary],
     references: Sequence[str],
@@ -141,6 +149,7 @@ def warn_about_texts(
         warnings.append({"kind": "parameters", "systems": [], "metrics": names, "text": text})
     if language is not None:
         warnings += _warn_about_metric_languages(metrics, language)
+    warnings += _warn_about_tokenizer_languages(summaries, metrics, language)
     has_unsplit_metrics = bool(list_unsplit_metrics(warnings))
     for system, summary in summaries.items():
         for kind, index, text in _warn_about_system(summary, references, tokenize, language):
@@ -181,6 +190,33 @@ def _warn_about_metric_languages(
         if problem := metric.describe_language_mismatch(language):
             text = f"{name}: -l selects {language.name}, but {problem}"
             yield {"kind": "language", "systems": [], "metrics": [name], "text": text}
+
+
+def _warn_about_tokenizer_languages(
+    summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str], tag: str | None
+) -> Iterator[dict[str, Any]]:
+    """Yield a warning for each tokenizer that is for another language than the references."""
+    texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
+    is_long = any(one["characters"] >= text_marks.MIN_CHARACTERS_PER_SEGMENT for one in texts)
+    for tokenizer, (expected, scripts) in TOKENIZER_LANGUAGES.items():
+        names = [
+            name for one, name in metrics.items() if one.parameters.get("tokenize") == tokenizer
+        ]
+        if not names:
+            continue
+        text = f"{join_words(names)}: the tokenizer {tokenizer} is for {expected}, but "
+        if tag is not None:
+            from truebleu.text import languages
+
+            language = languages.get_target_language(tag)
+            if tokenizer in (language.tokenizer, *language.recommended):
+                continue
+            text += f"-l selects {language.name}"
+        elif is_long and not any(script in one["scripts"] for one in texts for script in scripts):
+            text += f"the references have no {expected} characters"
+        else:
+            continue
+        yield {"kind": "language", "systems": [], "metrics": names, "text": text}
 
 
 def _warn_about_system(
@@ -630,7 +666,7 @@ def is_always_split(scripts: Mapping[str, int], characters: int, accented: int) 
 
 
 def compute_script_shares(summary: Summary) -> dict[str, float]:
-    """Return the share of each script in the characters at the beginning of the text.
+    """Return the share of each script in the examined characters.
 
     White space is not counted. Punctuation and digits are counted, but have no script.
     """

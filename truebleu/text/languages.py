@@ -1,6 +1,6 @@
 """Languages by code, with the tokenizers that sacreBLEU uses and those that truebleu recommends.
 
-A tag is an ISO 639-1 or ISO 639-3 code, optionally followed by a script or a region as in BCP 47
+A tag is an ISO 639-1, 639-2 or 639-3 code, optionally followed by a script or a region as in BCP 47
 and FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two tags: `en-ja`, `eng_Latn-jpn_Jpan`.
 """
 
@@ -182,6 +182,11 @@ LANGUAGE_KINDS = (
     ),
 )
 
+# The bibliographic codes of ISO 639-2 that differ from ISO 639-3, with the codes of ISO 639-3.
+_BIBLIOGRAPHIC_CODES = """
+    alb sqi arm hye baq eus bur mya chi zho cze ces dut nld fre fra geo kat ger deu gre ell ice isl
+    mac mkd mao mri may msa per fas rum ron slo slk tib bod wel cym"""
+
 # The kernel's script names (kernel/src/scripts.rs), keyed by ISO 15924 code.
 SCRIPT_NAMES = {
     "Arab": "arabic", "Armn": "armenian", "Bali": "balinese", "Beng": "bengali",
@@ -278,7 +283,9 @@ def _index_languages() -> dict[str, Language]:
                     entry_codes[0], name, entry_codes, kind, tuple(scripts.split())
                 )
                 by_code |= dict.fromkeys(entry_codes, entry_language)
-    return by_code
+    codes = _BIBLIOGRAPHIC_CODES.split()
+    pairs = zip(codes[::2], codes[1::2], strict=True)
+    return by_code | {code: by_code[other] for code, other in pairs}
 
 
 def list_codes() -> list[str]:
@@ -341,8 +348,8 @@ def _describe_unknown_tag(tag: str, word: str) -> str:
 def language(tag: str) -> Language:
     """Return the language of a tag, with its name, its codes and suitable tokenizers.
 
-    tag: an ISO 639-1 or 639-3 code, with or without a script or a region: "ja", "jpn", "ja-JP",
-        "jpn_Jpan", "zh_Hant".
+    tag: an ISO 639-1, 639-2 or 639-3 code, with or without a script or a region: "ja", "jpn",
+        "ja-JP", "jpn_Jpan", "zh_Hant".
 
     Raises ValueError for a language pair or an unknown tag, and suggests a similar tag.
 

@@ -106,6 +106,56 @@ def test_legend_says_that_systems_of_one_cluster_differ():
         assert (notice in comparison.markdown(columns=["system", "cluster"])) == is_expected
 
 
+@pytest.mark.parametrize(
+    ("second", "options", "best"),
+    [
+        ("birch", {}, "cedar"),
+        ("late", {}, "cedar"),
+        ("late", {"level": 0.99}, None),
+        ("birch", {"test": None}, None),
+        ("cedar", {}, None),
+    ],
+)
+def test_best_system_needs_a_significant_lead(second, options, best):
+    """The attributes agree with the sentence on the best system."""
+    outputs = {name: mix_systems(share) for name, share in CLOSE_SYSTEMS.items()}
+    systems = {"other": outputs[second], "cedar": outputs["cedar"]}
+    samples = {} if "test" in options else {"samples": 999}
+    comparison = compare(
+        systems, read_lines("reference.a"), check_text=False, confidence=99, **samples, **options
+    )
+    assert comparison.best == best
+    assert comparison.best_p == comparison.to_dict()["pairs"][0]["p"]
+    assert (" is best: " in comparison.text()) == (best is not None)
+    assert compare({"cedar": outputs["cedar"]}, read_lines("reference.a")).best is None
+
+
+def test_unreliable_comparison_has_no_best_system():
+    systems = {"birch": read_lines("birch"), "odd": ["猫坐在垫子上，今天天气很好。"] * 128}
+    comparison = compare(systems, read_lines("reference.a"), check_text=False, samples=99)
+    assert (comparison.best, comparison.best_p) == (None, None)
+
+
+def test_note_on_disagreements_names_up_to_three_pairs():
+    names = ["one", "two", "three", "four"]
+    by_metric = {
+        metric: {name: [float(sign * i)] * 40 for i, name in enumerate(names)}
+        for metric, sign in (("M", 1), ("N", -1))
+    }
+    comparison = compare(None, None, metrics=(), scores=by_metric, samples=99)
+    text = " ".join(comparison.text().split())
+    pairs = "four and three; four and two; four and one; …"
+    assert f"metrics disagree on 6 pairs of systems ({pairs}): each system" in text
+
+
+@pytest.mark.parametrize(("test", "is_noted"), [("koehn", True), ("bs", True), ("ar", False)])
+def test_explanation_says_that_signatures_do_not_name_the_test(test, is_noted):
+    systems = {name: read_lines(name) for name in ("birch", "cedar")}
+    comparison = compare(systems, read_lines("reference.a"), samples=99, test=test)
+    sentence = "In signatures, bs is the number of resamples. It does not name the test: paired"
+    assert (sentence in " ".join(comparison.text(explain=True).split())) == is_noted
+
+
 @pytest.fixture(scope="module")
 def documents():
     return (EXAMPLES / "documents.txt").read_text("utf-8").splitlines()

@@ -168,6 +168,43 @@ class Comparison(ComparisonView):
         """
         return list(self.to_dict().get("by_reference", ()))
 
+    @property
+    def best(self) -> str | None:
+        """The system that the first metric shows to be best, or None if it shows none.
+
+        The lead of the best system over the next one must be significant. Unreliable scores, equal
+        scores, a single system and `test=None` give None. Iterating yields all systems in order.
+
+        >>> references = ["the cat is on the mat", "nobody was there", "it rains again"] * 10
+        >>> poor = ["a cat is at the mat", "nobody were here", "it rains"] * 10
+        >>> comparison = compare({"poor": poor, "good": references}, references)
+        >>> comparison.best, round(comparison.best_p, 4)
+        ('good', 0.0001)
+        """
+        pair = self._find_first_pair()
+        return pair["first"] if pair is not None and pair["significant"] else None
+
+    @property
+    def best_p(self) -> float | None:
+        """The p-value of the lead of the best system by the first metric over the next system.
+
+        It is corrected for all pairs if there is a correction. None without a test, for a single
+        system, and for unreliable scores.
+        """
+        from truebleu.comparison.comparison_columns import get_decisive_p
+
+        pair = self._find_first_pair()
+        return None if pair is None or pair["significant"] is None else get_decisive_p(pair)
+
+    def _find_first_pair(self) -> Content | None:
+        """Return the pair of the two best systems by the first metric that ranks systems."""
+        from truebleu.comparison.overview import find_main_metric
+
+        metric = find_main_metric(self._content)
+        # Pairs are ordered by metric, with the higher-ranked system first.
+        pairs = self._content["pairs"]
+        return next((one for one in pairs if metric and one["metric"] == metric["name"]), None)
+
     def _list_groups(self) -> list[tuple[str, Content]]:
         return [("", self._content)]
 

@@ -38,6 +38,8 @@ from truebleu.text.terminal_layout import format_count
 COMPACT_COLUMNS = ("letter", "system", "score", "interval", "runs", "delta", "p", "cluster")
 # Kinds of notes that the headline and the legend replace.
 SUMMARIZED_NOTES = ("disagreement", "many tests")
+# Maximum number of pairs of systems that the note on disagreements lists.
+MAX_LISTED_PAIRS = 3
 
 
 def build_text_blocks(
@@ -164,14 +166,22 @@ def _collect_notes(content: Content, *, explain: bool) -> list[str]:
     """Return notes on the data or, with `explain`, all notes and the limitations of the test."""
     if explain:
         limits = [content["reading"]] if content["reading"] else []
+        if content["test"] and content["test"]["name"] != "ar":
+            limits.append(
+                "In signatures, bs is the number of resamples. It does not name the test: "
+                f"{content['test']['title']}."
+            )
         return [*limits, *(f"Note: {note['text']}" for note in content["notes"])]
     disagreements = [one for one in content["notes"] if one["kind"] == "disagreement"]
     lines = [
         f"Note: {note['text']}" for note in content["notes"] if note["kind"] not in SUMMARIZED_NOTES
     ]
     if disagreements and len(content["systems"]) > 2:
+        pairs = [" and ".join(note["systems"]) for note in disagreements[:MAX_LISTED_PAIRS]]
+        others = ["…"] if len(disagreements) > MAX_LISTED_PAIRS else []
         lines.append(
-            f"Note: metrics disagree on {format_count(len(disagreements), 'pair')} of systems: "
-            "each system of a pair is significantly better by some metric."
+            f"Note: metrics disagree on {format_count(len(disagreements), 'pair')} of systems "
+            f"({'; '.join(pairs + others)}): each system of a pair is significantly better by some "
+            "metric."
         )
     return lines

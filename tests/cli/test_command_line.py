@@ -643,3 +643,11 @@ def test_console_script_equals_module(text_folder, truebleu_command):
         pytest.skip("not installed with its console script")
     result = subprocess.run([script, "score", "ref", "-i", "good"], capture_output=True, check=True)
     assert result.stdout.decode() == truebleu_command("score", "ref", "-i", "good").output
+
+
+@pytest.mark.parametrize("words", [("help",), ()])
+def test_descriptions_of_the_examples_are_aligned(words, truebleu_command):
+    lines = truebleu_command(*words).output.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("  truebleu demo"))
+    examples = lines[first : first + 7]
+    assert all(line[53] == " " and line[54] != " " for line in examples)

@@ -291,12 +291,27 @@ def test_counts_are_explained_with_the_baseline():
     assert "Δ" not in caption
 
 
+def test_correction_follows_an_italic_p():
+    comparison = compare(
+        {"a": ["x y"] * 9, "b": ["x z"] * 9, "c": ["z"] * 9},
+        ["x y z"] * 9,
+        metrics=["chrf"],
+        correction="holm",
+        samples=9,
+    )
+    header, *rows = read_latex_rows(comparison.latex(columns=["system", "p"]))
+    assert header == ["system", "$p$ Holm"]
+    assert [name for name, p in rows if p == "--"] == ["a"]
+
+
 def test_wide_table_has_a_section_per_metric():
     scores = {f"M{i}": {"a": 1.0, "b": 2.0} for i in range(3)}
     columns = ["system", "score", "delta", "p", "won"]
     source = compare_scores(scores).latex(columns=columns)
     assert re.findall(r"\\emph\{(M\d)", source) == ["M0", "M1", "M2"]
-    assert read_latex_rows(source)[0] == ["system", "score", r"$\Delta$", "p", "won"]
+    header, *_, baseline = read_latex_rows(source)
+    assert header == ["system", "score", r"$\Delta$", "$p$", "won"]
+    assert baseline[2:] == ["--"] * 3
 
 
 def test_only_shown_columns_are_explained():

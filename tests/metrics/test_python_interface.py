@@ -271,6 +271,18 @@ def test_unknown_keyword_suggests_similar_name(make, arguments, message):
     ("call", "error", "advice"),
     [
         (lambda: tb.bleu(predictions=["a"], references=["a"]), TypeError, "called 'hypotheses' he"),
+        (
+            lambda: tb.metric("bleu").score(predictions=["a"], references=["a"]),
+            TypeError,
+            r"BLEU.score\(\) has no parameter 'predictions'; it is called 'hypotheses' here",
+        ),
+        (lambda: tb.GLEU().segments(["a"], refs=["a"]), TypeError, "called 'references' here"),
+        (lambda: tb.metric("wer").score(["a"], target=["a"]), TypeError, "called 'references' he"),
+        (
+            lambda: tb.family["mteval-v13a"].score(hyps=["a"], references=["a"]),
+            TypeError,
+            "called 'hypotheses' here",
+        ),
         (lambda: tb.bleu(["a"], refs=["a"]), TypeError, "called 'references' here"),
         (lambda: tb.bleu(["a"]), TypeError, "takes hypotheses and references"),
         (lambda: tb.bleu(["a"], ["a"], "intl"), TypeError, "Pass other arguments by name"),

@@ -155,8 +155,10 @@ def compute_checksums(**texts: list[str]) -> dict[str, str]:
 def test_archive_with_wrong_checksum_and_text_is_refused(archives, tmp_path, checksums):
     path = write_registry(tmp_path, made=make_xml_entry(archives, sha256=checksums))
     replace_archive(archives)
-    with pytest.raises(download.DownloadError, match=r"has MD5 \w+, expected"):
+    with pytest.raises(download.DownloadError, match=r"has MD5 \w+, expected") as error:
         tb.testset("made", "de-en", registry=path)
+    assert "--mirror URL (mirror=URL in Python)" in str(error.value)
+    assert "--offline (offline=True in Python) explains how to add the file" in str(error.value)
     assert not [name for name in list_files(tmp_path / "cache") if not name.endswith(".lock")]
 
 

@@ -67,6 +67,7 @@ class Family(Mapping[str, Member]):
         text = f"{len(self)} members of the BLEU family: {', '.join(self)}."
         return "\n".join(terminal_layout.wrap_text(text, 80))
 
+    @argument_checks.explain_keywords
     def score(
         self,
         hypotheses: Hypotheses,

@@ -9,6 +9,7 @@ from truebleu._kernel import Scores
 from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.scores import TableScore
+from truebleu.text import argument_checks
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
 
@@ -101,6 +102,7 @@ class Member(Record):
             "signature": str(self.metric.signature()),
         }
 
+    @argument_checks.explain_keywords
     def score(
         self,
         hypotheses: Hypotheses,

@@ -64,7 +64,7 @@ COMMANDS = {
 _STATUSES = "\n".join(f"  {status:<3}  {meaning}" for status, meaning in STATUSES.items())
 
 _EXAMPLES = """\
-  truebleu demo                                       try it with example texts
+  truebleu demo                                       score example texts
   truebleu score reference.en -i system.en            score a system output
   truebleu compare reference.en -i old.en new.en      test the difference
   truebleu report reference.en -i old.en new.en       write a report

@@ -13,6 +13,7 @@ from truebleu.comparison.comparison_columns import (
     format_metric_header,
     get_difference_mark,
     get_score_digits,
+    get_unit_name,
     list_columns,
     require_columns,
 )
@@ -226,8 +227,12 @@ def _build_metric_cells(
     marked_name = next((name for name in ("score", "delta", "p") if name in names), None)
     for name in names:
         for column, built_cells in build_metric_columns(content, metric, [name], score_digits):
-            # The best score is marked per metric, and the baseline needs no mark.
-            cells = [Cell("–" if cell.mark == "baseline" else cell.text) for cell in built_cells]
+            # The best score is marked per metric, and the baseline has no difference.
+            cells = [Cell(cell.text) for cell in built_cells]
+            if column.group in ("difference", get_unit_name(content)):
+                for cell, system in zip(cells, content["systems"], strict=True):
+                    if system["scores"][metric["name"]]["difference"] is None:
+                        cell.text = "–"
             if name == "score":
                 ranked_cells = _select_ranked_cells(content, metric, cells)
                 mark_best(ranked_cells, higher_is_better=metric["higher_is_better"])

@@ -228,6 +228,7 @@ class Metric(TableMetric[S], PairwiseScoring):
             name = corpus_inputs.label_input("hypotheses", hypotheses)
             raise InputError(f"{name}: no segments (expected at least one)")
 
+    @argument_checks.explain_keywords
     def score(
         self,
         hypotheses: corpus_inputs.Hypotheses,
@@ -287,6 +288,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         except (ArithmeticError, ValueError) as error:
             raise as_input_error(self, error) from None
 
+    @argument_checks.explain_keywords
     def statistics(
         self,
         hypotheses: corpus_inputs.Hypotheses,
@@ -297,6 +299,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         """Return the sufficient statistics per segment. See `score` for the arguments."""
         return self.count(hypotheses, references, workers=workers)[0]
 
+    @argument_checks.explain_keywords
     def segments(
         self,
         hypotheses: corpus_inputs.Hypotheses,

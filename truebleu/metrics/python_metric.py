@@ -17,7 +17,7 @@ from truebleu.metrics.base import Corpus, CountedRows, Metric, MetricFailedError
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.scores import Signature, TableScore
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import corpus_inputs
+from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.terminal_layout import format_count
 
 # The hypothesis and the references of each segment.
@@ -172,6 +172,7 @@ class SourceMetric(PythonMetric):
 
     NEEDS_SOURCE = True
 
+    @argument_checks.explain_keywords
     def score(
         self,
         hypotheses: corpus_inputs.Hypotheses,
@@ -189,6 +190,7 @@ class SourceMetric(PythonMetric):
             self.make_corpus(hypotheses, references, workers, sources, totals=True)
         )
 
+    @argument_checks.explain_keywords
     def statistics(
         self,
         hypotheses: corpus_inputs.Hypotheses,
@@ -200,6 +202,7 @@ class SourceMetric(PythonMetric):
         """Return the sufficient statistics per segment. See `score` for the arguments."""
         return self.count_corpus(Corpus(hypotheses, references, workers, sources))[0]
 
+    @argument_checks.explain_keywords
     def segments(
         self,
         hypotheses: corpus_inputs.Hypotheses,

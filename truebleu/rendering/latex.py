@@ -118,7 +118,7 @@ def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
     aligned: also align the columns in the LaTeX source.
     """
     alignment = _get_column_alignment(block)
-    header = [escape_latex(column.header) for column in block.columns]
+    header = [_render_header(column.header) for column in block.columns]
     cells = [header, *(list(map(_render_latex_cell, row)) for row in block.rows)]
     if aligned:
         cells = pad_columns(cells, {i for i, side in enumerate(alignment) if side == "r"})
@@ -230,7 +230,7 @@ def _render_paper_table(block: PaperTable, caption: str = "") -> str:
     caption: LaTeX to use instead of the caption of the block.
     """
     rows = [row for _, section_rows in block.sections for row in section_rows]
-    headers = [escape_latex(column.header) for column in block.columns]
+    headers = [_render_header(column.header) for column in block.columns]
     cells = pad_columns(
         [headers, *([_render_latex_cell(cell, overlap=True) for cell in row] for row in rows)],
         {i for i, column in enumerate(block.columns) if not column.is_left_aligned},
@@ -299,6 +299,11 @@ def _render_group_headers(columns: Sequence[elements.Column]) -> Iterator[str]:
 def _render_note(note: elements.Paragraph) -> str:
     is_signature = note.kind == "signature"
     return render_latex_signature(note.text) if is_signature else render_latex_text(note.text)
+
+
+def _render_header(header: str) -> str:
+    """Return a column header, with the p of p-values in italics."""
+    return re.sub(r"(?<!\S)p(?!\S)", "$p$", escape_latex(header))
 
 
 def render_latex_signature(signature: str) -> str:

@@ -483,6 +483,13 @@ def find_archive(entry: CatalogueEntry, archive: Archive) -> tuple[str, download
         )
     except download.OfflineError:
         raise download.OfflineError(_describe_manual_download(entry, archive)) from None
+    except download.DownloadError as error:
+        advice = (
+            "--mirror URL (mirror=URL in Python) also sets a mirror, and --offline (offline=True "
+            "in Python) explains how to add the file without a network."
+        )
+        error.args = (f"{error} {advice}",)
+        raise
     if archive.md5 is None and archive.sha256 is None:
         # The file is complete, but its content could not be verified.
         receipt = dataclasses.replace(receipt, verified="")

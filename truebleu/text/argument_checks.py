@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from functools import wraps
 from math import inf, isfinite, isnan
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 from truebleu._kernel import InputError
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 # More threads than this would not make scoring faster.
 MAX_WORKERS = 1024
@@ -70,6 +73,21 @@ FOREIGN_ARGUMENTS = {
     **dict.fromkeys(("metric", "metric_name"), "metrics"),
     "threshold": "minimum",
 }
+
+
+def explain_keywords(method: Method) -> Method:
+    """Decorate a method so that unknown keywords raise a TypeError which suggests its names."""
+    function: Any = method
+    code = function.__code__
+    names = dict.fromkeys(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+
+    @wraps(function)
+    def call_method(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        if not keywords.keys() <= names.keys():
+            check_keywords(f"{type(self).__name__}.{function.__name__}", keywords, names)
+        return function(self, *arguments, **keywords)
+
+    return call_method  # type: ignore[return-value]
 
 
 def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[str]) -> None:

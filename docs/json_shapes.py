@@ -135,6 +135,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     + [
         ("explain", *PAIR, "--recall"),
         ("explain", REF, "-i", CEDAR, "--textbook"),
+        ("explain", "CHINESE", "-i", "CHINESE"),
         (
             *("explain", REF, "-i", CEDAR, "--resegment=as-wer,always", "--segment", "43"),
             *ALL_DOCUMENTS,

@@ -606,3 +606,23 @@ def test_invalid_command_line_fails(truebleu_command, arguments, message):
     done = truebleu_command("explain", *arguments)
     assert done.status == 2, done
     assert message in done.error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (("猫が好き", "猫が好きです"), {}),
+        (("猫が好き", ["猫が好きです", None, "猫は好きだ"]), {"second": "猫が"}),
+        (("猫が好き", "猫が好きです"), {"textbook": True}),
+        ((["猫が好き"] * 2, ["猫が好きです"] * 2), {"check_text": False}),
+        ((["猫が好き"] * 2, ["猫が好きです"] * 2), {"segment": 2}),
+    ],
+)
+def test_unsplit_references_give_warning(arguments, options):
+    explanation = tb.explain(*arguments, **options)
+    (warning,) = explanation.warnings
+    assert warning["kind"] == "unsplit"
+    text = " ".join(explanation.text().split())
+    assert "BLEU does not split the references into words: they look like Japanese" in text
+    options.pop("textbook", None)
+    assert "warnings" not in tb.explain(*arguments, **options, metric="chrf").to_dict()

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truebleu.metrics import registry
-from truebleu.metrics.base import Metric, Signature
-from truebleu.metrics.checked_scores import check_texts
+from truebleu.metrics import registry, text_warnings
+from truebleu.metrics.base import Corpus, Metric, Signature
+from truebleu.metrics.checked_scores import raise_text_warnings
+from truebleu.metrics.joint_counting import summarize_text
 from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments
 from truebleu.text.system_names import name_systems
@@ -133,6 +134,7 @@ def explain(
         content = explanation_builder.explain_segment(
             resolved_metric, systems, list(segment_references), segment=segment, recall=recall
         )
+        warnings = _warn_about_segment(resolved_metric, systems, list(segment_references))
     else:
         summaries: dict[str, Any] = {}
         content = explanation_builder.explain_corpus(
@@ -143,8 +145,14 @@ def explain(
             recall=recall,
             summaries=summaries,
         )
+        names_by_metric = {resolved_metric: resolved_metric.name}
+        warnings = text_warnings.warn_about_texts(
+            summaries, segments.name_references(references), names_by_metric
+        )
         if check_text:
-            check_texts(summaries, references, {resolved_metric: resolved_metric.name})
+            raise_text_warnings(warnings)
+    if warnings:
+        content["warnings"] = warnings
     if segment is not None:
         _add_boundaries(content, inputs, segment)
     for system, fields in zip(content["systems"], data_fields, strict=True):
@@ -155,6 +163,18 @@ def explain(
     if textbook:
         bleu.add_cumulative_scores(content, resolved_metric)
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content}, scale)
+
+
+def _warn_about_segment(
+    metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """Return warnings that the metric does not split the references of a segment into words."""
+    summaries = {
+        name: summarize_text(Corpus([text], [tuple(references)]))
+        for name, text in systems
+        if isinstance(text, str)
+    }
+    return [*text_warnings.warn_about_references(summaries, {metric: metric.name})]
 
 
 def _check_kinds(hypothesis: Any, second: Any, segment: int | None) -> None:

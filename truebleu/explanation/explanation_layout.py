@@ -9,7 +9,15 @@ from truebleu.explanation.boundary_layout import build_boundary_layout
 from truebleu.explanation.explanation_builder import get_metric_module
 from truebleu.metrics.base import Signature
 from truebleu.rendering import score_scale
-from truebleu.rendering.elements import Block, Equations, Heading, MarkedTokens, Paragraph, Table
+from truebleu.rendering.elements import (
+    Block,
+    Equations,
+    Heading,
+    MarkedTokens,
+    Paragraph,
+    Table,
+    build_warnings,
+)
 from truebleu.rendering.number_format import (
     MINUS,
     NumberFormatter,
@@ -44,6 +52,7 @@ def build_layout(
     if short:
         signature = Signature.shorten(label, signature)
     yield Paragraph(signature, "signature")
+    yield from build_warnings(content)
     if has_two_systems:
         yield Heading(2, "Both systems")
         yield from getattr(metric_module, "build_comparison", _build_comparison)(

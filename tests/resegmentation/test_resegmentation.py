@@ -275,6 +275,47 @@ def test_omnisteval_with_moses_equals_program(language, cases, monkeypatch):
             assert result.signature == f"omnisteval-moses-{language}-0.1.10"
 
 
+STREAMS = [
+    *(
+        ("mweralign-none", "en-de", system, 2037)
+        for system in ("Online-B", "PROMT", "M2M100_1.2B-B4")
+    ),
+    *(("mweralign-none", "de-en", system, 800) for system in ("Online-B", "PROMT")),
+    *(("mweralign-cj", "en-zh", system, 400) for system in ("Online-B", "DLUT", "Online-W")),
+    *(("omnisteval", "en-de", system, 60) for system in ("Online-B", "PROMT")),
+    *(("omnisteval-char", "en-zh", system, 25) for system in ("Online-B", "DLUT")),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("method", "pair", "system", "count"), STREAMS)
+def test_streams_of_wmt22_equal_program(method, pair, system, count, wmt22, capfd):
+    """The joined output of a system, and the first lines without their beginning."""
+    _, _, target = pair.partition("-")
+    name = f"generaltest2022.{pair}"
+    paths = (f"references/{name}.ref.A.{target}", f"system-outputs/{name}.hyp.{system}.{target}")
+    references, hypotheses = (
+        (wmt22 / path).read_text(encoding="utf-8").splitlines()[:count] for path in paths
+    )
+    rows = [(line,) for line in references]
+    for first in (0, 3):
+        if method.startswith("omnisteval"):
+            text = " ".join(hypotheses[first:])
+            expected = omnisteval_segments(rows, text, characters=method.endswith("char"))
+        elif method == "mweralign-cj":
+            segmenter = pytest.importorskip("mweralign.segmenter").CJSegmenter()
+            text = "".join(hypotheses[first:])
+
+            def encode(line, segmenter=segmenter):
+                return " ".join(segmenter.encode(line))
+
+            expected = mweralign_segments(rows, text, encode, segmenter.decode)
+        else:
+            text = " ".join(hypotheses[first:])
+            expected = mweralign_segments(rows, text)
+        assert resegment(text, rows, method).segments == expected
+
+
 def test_moses_without_its_parts_gives_advice(monkeypatch):
     call = partial(resegment, "a b", ["a", "b"])
     with pytest.raises(ValueError, match="'omnisteval-moses-german': expected a language code"):

@@ -276,10 +276,7 @@ def test_omnisteval_with_moses_equals_program(language, cases, monkeypatch):
 
 
 STREAMS = [
-    *(
-        ("mweralign-none", "en-de", system, 2037)
-        for system in ("Online-B", "PROMT", "M2M100_1.2B-B4")
-    ),
+    *(("mweralign-none", "en-de", system, 800) for system in ("Online-B", "PROMT", "OpenNMT")),
     *(("mweralign-none", "de-en", system, 800) for system in ("Online-B", "PROMT")),
     *(("mweralign-cj", "en-zh", system, 400) for system in ("Online-B", "DLUT", "Online-W")),
     *(("omnisteval", "en-de", system, 60) for system in ("Online-B", "PROMT")),

@@ -564,7 +564,7 @@ def test_source_as_system_is_named(truebleu_command):
     source, reference = EXAMPLES / "source.de", EXAMPLES / "reference.a.en"
     words = ("compare", reference, "-i", EXAMPLES / "cedar.en", source, "-f", "json")
     error = truebleu_command(*words, "-src", source).error
-    assert "source: 128 of its first 128 lines are identical to the source. Is this the" in error
+    assert "source: 128 of the first 128 lines are identical to the source. Is this the" in error
     error = truebleu_command(*words).error
     assert "warning: source: this does not look like the language of the references (" in error
 

@@ -38,10 +38,10 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             citations=("sharma-etal-2017-relevance",),
             digits=6,
         )  # fmt: skip
-    yield from _iter_members_for_code()
+    yield from _list_source_code_members()
 
 
-def _iter_members_for_code() -> Iterator[Member]:
+def _list_source_code_members() -> Iterator[Member]:
     """Yield the members from CodeXGLUE, CodeBLEU and code summarization."""
     yield Member(
         "codenn", "CodeNN bleu.py (BLEU-CN)", BLEU("codenn", **p.CODENN),

@@ -151,7 +151,7 @@ def _make_options(parameter: Parameter[Any], cls: type[Metric]) -> Iterator[Opti
     name = parameter.format_option(cls.PREFIX)
     yield _make_option(parameter, (*parameter.flags, name), _describe_parameter(parameter))
     if own_name := parameter.format_own_option(cls):
-        help_text = f"the {parameter.name}r of {cls.NAME} only; overrides {name}"
+        help_text = f"{parameter.own_help.format(metric=cls.NAME)}; overrides {name}"
         yield _make_option(parameter, (own_name,), help_text)
 
 

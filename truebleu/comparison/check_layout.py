@@ -33,6 +33,12 @@ JUNIT_NAMES = {
 }
 
 
+def is_about_unsuitable_text(condition: Content) -> bool:
+    """Return whether a condition failed because a metric's scores of the text are unreliable."""
+    message: str = condition["message"]
+    return message.endswith(UNSUITABLE)
+
+
 def add_messages(metric: Content, earlier_name: str | None, digits: int = 2) -> dict[str, Any]:
     """Return a metric's entry with a message for each condition.
 
@@ -82,9 +88,7 @@ def add_messages(metric: Content, earlier_name: str | None, digits: int = 2) -> 
         "significant": describe_significance,
     }
     conditions = [
-        one
-        if one["message"].endswith(UNSUITABLE)
-        else {**one, "message": describe[one["kind"]](one)}
+        one if is_about_unsuitable_text(one) else {**one, "message": describe[one["kind"]](one)}
         for one in metric["conditions"]
     ]
     return {**metric, "conditions": conditions}
@@ -257,7 +261,7 @@ def build_junit(content: Content) -> str:
                 case, "failure", {"message": escape_invisible(condition["message"])}
             )
             lines = [f"{metric['name']}|{metric['signature']}"]
-            if condition["message"].endswith(UNSUITABLE):
+            if is_about_unsuitable_text(condition):
                 lines += [one["text"] for one in content["warnings"]]
             elif condition["kind"] != "minimum" and content["metric"] == metric["name"]:
                 lines += _describe_worse_items(content)

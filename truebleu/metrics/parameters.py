@@ -44,8 +44,8 @@ class Parameter(Generic[T]):
     # parameter of every metric that has it.
     flags: Sequence[str] = ()
     shared = False
-    # True if each metric also has a separate option, which overrides the shared option.
-    has_own_option = False
+    # Help of the option that each metric also has, which overrides the shared option; "" if none.
+    own_help = ""
     # Name used in the long option, if it differs from the parameter's name.
     long = ""
     # True if commands accept the parameter's option even if the user names no metric.
@@ -115,7 +115,7 @@ class Parameter(Generic[T]):
     def format_own_option(self, metric_class: Any) -> str:
         """Return the long option for one metric, in addition to the shared option, or ""."""
         prefix = metric_class.PREFIX or f"{metric_class.NAME.lower()}-"
-        return f"--{prefix}{self.name}" if self.has_own_option else ""
+        return f"--{prefix}{self.name}" if self.own_help else ""
 
     def format_label(self, value: Any) -> str:
         """Return a short label (possibly empty) of a value, for comparisons of settings.
@@ -409,7 +409,8 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
     key = "tok"
     flags = ("-tok",)
-    shared = common = has_own_option = True
+    shared = common = True
+    own_help = "the tokenizer of {metric} only"
 
     def __init__(self, default: str = "13a", **attributes: Any) -> None:
         help_text = "the tokenizer: a name, or a callable from str to a list of str"

@@ -123,9 +123,7 @@ class _DividedDocument:
 
     def _find_word_start(self, index: int) -> int:
         """Return the first unit of the word of a unit, within the segment."""
-        while not self.units.begins[index] and self.places[index - 1 : index] == [
-            self.places[index]
-        ]:
+        while index and self._continues_word(index, self.places[index - 1]):
             index -= 1
         return index
 
@@ -138,6 +136,7 @@ class _DividedDocument:
         return index
 
     def _continues_word(self, index: int, place: int) -> bool:
+        """Return whether a unit of the segment belongs to the same word as the unit before it."""
         return self.places[index] == place and not self.units.begins[index]
 
     def _describe_move(self, direction: str, words: slice, receiver: int) -> dict[str, Any]:

@@ -448,7 +448,7 @@ def test_other_objects_raise_error(ray):
     with pytest.raises(TypeError, match=r"data: expected .*Dataset, found list; use ray\.data"):
         engine.sums([{"hyp": "a", "ref": "b"}])
     grouped = ray.data.from_items([{"hyp": "a", "ref": "b", "system": "x"}]).groupby("system")
-    with pytest.raises(TypeError, match="GroupedData; pass the dataset, and by="):
+    with pytest.raises(TypeError, match="GroupedData; pass the ungrouped dataset, and set by="):
         engine.corpus_bleu(grouped)
 
 

@@ -43,7 +43,7 @@ from truebleu.resegmentation.subtitles import (
     read_subtitles,
     write_breaks,
 )
-from truebleu.resegmentation.units import Units, split_text_units
+from truebleu.resegmentation.units import PatternSplitter, Units, split_text_units
 from truebleu.text.argument_checks import format_value
 from truebleu.text.corpus_inputs import read_text_list
 from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_document_names
@@ -653,8 +653,10 @@ def _join(method: Method, stream: Units, members: array[int], start: int, end: i
     """Return the text of a segment in the output format of the method."""
     if method.joiner is None:
         return stream.text[start:end]
-    # Tokens of one word have the position of the word.
-    spans = list(dict.fromkeys(map(stream.spans.__getitem__, members)))
+    spans = list(map(stream.spans.__getitem__, members))
+    if not isinstance(method.split, PatternSplitter):
+        # Tokens of one word may have the position of the word.
+        spans = list(dict.fromkeys(spans))
     if method.reads_breaks:
         return write_breaks(_join_subtitle_words(stream.text, spans), method.breaks)
     joined = method.joiner.join([stream.text[first:last] for first, last in spans])

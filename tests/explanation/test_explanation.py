@@ -319,7 +319,7 @@ def test_lists_of_a_corpus_are_bounded(monkeypatch):
 @given(few_words, few_words, st.lists(few_words, min_size=1, max_size=2))
 @pytest.mark.parametrize("metric", [m for m in FAMILY if m.arithmetic != "float32"], ids=str)
 def test_parts_of_difference_sum_to_it(metric, first, second, references):
-    content = explain(first, references, metric, second=second).to_dict()
+    content = explain({"A": first, "B": second}, references, metric).to_dict()
     first_system, second_system = content["systems"]
     comparison = content["comparison"]
     assert comparison["difference"] == second_system["score"] - first_system["score"]
@@ -338,7 +338,7 @@ def test_parts_of_difference_sum_to_it(metric, first, second, references):
 
 
 def test_score_of_zero_has_no_split():
-    text = explain("dog", "the cat is on the mat", second="the cat", names=["A", "B"]).text()
+    text = explain({"A": "dog", "B": "the cat"}, "the cat is on the mat").text()
     assert "It cannot be split: A scores 0" in " ".join(text.split())
 
 
@@ -364,9 +364,9 @@ class Reader(HTMLParser):
 
 def test_markup_in_text_is_text_in_html():
     reader = Reader()
-    page = explain(NASTY, [NASTY, "<b>"], second="<img src=x>").html()
+    page = explain({"<i>": NASTY, "B": "<img src=x>"}, [NASTY, "<b>"]).html()
     reader.feed(page)
-    assert not {"script", "img", "b", "link"} & set(reader.tags)
+    assert not {"script", "img", "b", "i", "link"} & set(reader.tags)
     assert "\u202e" not in page
     assert "\x1b" not in page
     assert page.startswith("<!doctype html>")
@@ -375,11 +375,10 @@ def test_markup_in_text_is_text_in_html():
 
 def test_names_are_escaped_in_html():
     for rendering in ("html", "_repr_html_"):
-        made = getattr(explain("a", "a", names=["<b>"], second=None), rendering)()
-        assert "<b>" not in made
-        made = getattr(explain("a", "a", names=["<b>", "c"], second="b"), rendering)()
-        assert "<b>" not in made
-        assert "&lt;b&gt;" in made
+        for systems in ({"<b>": "a"}, {"<b>": "a", "c": "b"}):
+            page = getattr(explain(systems, "a"), rendering)()
+            assert "<b>" not in page
+            assert ("&lt;b&gt;" in page) == (len(systems) == 2)
 
 
 def test_specials_are_escaped_in_latex():
@@ -460,7 +459,7 @@ def test_long_tables_are_folded_in_html():
 
 
 def test_json_is_the_explanation():
-    explanation = explain("the cat", WIKIPEDIA, second="the dog")
+    explanation = explain({"A": "the cat", "B": "the dog"}, WIKIPEDIA)
     again = Explanation.from_json(explanation.to_json())
     assert again == explanation
     assert again.html() == explanation.html()
@@ -528,11 +527,11 @@ def test_tokens_and_columns():
         ((["a"], ["a"]), {"segment": 2}, InputError, "no segment 2: expected a number from 1 to 1"),
         ((["a"], ["a"]), {"segment": 0}, InputError, "no segment 0: expected a number from 1"),
         (("a", "b"), {"segment": 1}, TypeError, "segment"),
-        (("a", "b"), {"second": ["a"]}, TypeError, "second"),
-        ((["a"], ["b"]), {"second": "a"}, TypeError, "second"),
+        (({"x": "a", "y": ["a"]}, "b"), {}, TypeError, "expected a single str for each system"),
+        (({"x": ["a"], "y": "a"}, ["b"]), {}, TypeError, "expected a corpus for each system"),
         (("a", "b"), {"metric": 7}, TypeError, "metric"),
         (("a", "b"), {"metric": "ter", "recall": True}, ValueError, "only available for BLEU"),
-        (("a", "b"), {"names": ["x", "y"]}, ValueError, "names"),
+        (({}, "b"), {}, ValueError, "expected one or two systems, found 0"),
         ((["a", "b", "c"], [["a", "b", "c"]]), {}, InputError, "streams"),
     ],
 )
@@ -612,7 +611,7 @@ def test_invalid_command_line_fails(truebleu_command, arguments, message):
     ("arguments", "options"),
     [
         (("猫が好き", "猫が好きです"), {}),
-        (("猫が好き", ["猫が好きです", None, "猫は好きだ"]), {"second": "猫が"}),
+        (({"A": "猫が好き", "B": "猫が"}, ["猫が好きです", None, "猫は好きだ"]), {}),
         (("猫が好き", "猫が好きです"), {"textbook": True}),
         ((["猫が好き"] * 2, ["猫が好きです"] * 2), {"check_text": False}),
         ((["猫が好き"] * 2, ["猫が好きです"] * 2), {"segment": 2}),

@@ -396,9 +396,7 @@ def test_tricky_text_is_rendered_whole(metric, case):
 def test_any_text_is_rendered_whole(metric, segment, second):
     hypothesis, references = segment
     check_renderings(explain(hypothesis, references, metric))
-    check_renderings(
-        explain(hypothesis, references, metric, second=second, names=["<b>", "$x_1$|"])
-    )
+    check_renderings(explain({"<b>": hypothesis, "$x_1$|": second}, references, metric))
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
@@ -406,7 +404,7 @@ def test_a_corpus_of_two_systems_is_rendered_whole(metric):
     hypotheses = [hypothesis for hypothesis, _ in TRICKY.values()]
     references = [tuple(many) for _, many in TRICKY.values()]
     second_hypotheses = [many[-1] for many in references]
-    explanation = explain(hypotheses, references, metric, second=second_hypotheses)
+    explanation = explain({"A": hypotheses, "B": second_hypotheses}, references, metric)
     check_renderings(explanation)
     content = explanation.to_dict()
     first, second = content["systems"]

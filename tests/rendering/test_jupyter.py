@@ -187,7 +187,7 @@ def test_untrusted_output_is_readable_without_style(open_notebook, theme):
     assert "cedar is best of 3 systems" in comparison.inner_text()
     assert comparison.locator("caption").first.inner_text() == "Systems by all metrics"
     first = comparison.locator("tbody tr").first.locator("th, td").all_inner_texts()
-    assert first[:2] == ["B", "cedar"]
+    assert first[:2] == ["A", "cedar"]
     assert first[2].startswith("54.0")
     assert comparison.locator("strong").first.inner_text() == "cedar"
     # The numbers replace the forest plot.

@@ -25,7 +25,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from truebleu.cli import common_options as shared
@@ -66,12 +66,10 @@ def run(options: argparse.Namespace) -> None:
         check_metric(metric, recall=options.recall, textbook=options.textbook)
     has_texts = options.hypothesis is not None or options.reference is not None
     hypotheses, references, arguments = (_read_texts if has_texts else _read_files)(options)
-    first, second = (*hypotheses, None)[:2]
     explanation = explain(
-        first,
+        hypotheses,
         references,
         metric,
-        second=second,
         recall=options.recall,
         textbook=options.textbook,
         check_text=False,
@@ -81,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
         output.write_view(explanation)
 
 
-def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
+def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
     """Return the hypotheses and references on the command line, and {} as further arguments."""
     hypotheses: Sequence[str] = options.hypothesis or ()
     file_options = {
@@ -107,10 +105,11 @@ def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
             "quotation marks"
         )
     metric_options.warn_about_signatures(options, len(options.reference), {})
-    return hypotheses, options.reference, {}
+    names = ("hypothesis",) if len(hypotheses) == 1 else ("first", "second")
+    return dict(zip(names, hypotheses, strict=True)), options.reference, {}
 
 
-def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
+def _read_files(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
     """Return the hypotheses and references in files, and further arguments for `explain`."""
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
@@ -123,12 +122,8 @@ def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[s
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")
-    arguments = {
-        "segment": options.segment,
-        "workers": options.threads,
-        "names": list(inputs.systems),
-    }
-    return list(inputs.systems.values()), inputs.read_references(), arguments
+    arguments = {"segment": options.segment, "workers": options.threads}
+    return inputs.systems, inputs.read_references(), arguments
 
 
 COMMAND = Command(

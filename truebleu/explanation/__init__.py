@@ -11,7 +11,7 @@ naive_bleu.py             n-grams, clipping and lengths over tokens
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry, text_warnings
@@ -57,15 +57,13 @@ class Explanation(View):
 
 
 def explain(
-    hypothesis: corpus_inputs.Hypotheses,
+    hypothesis: corpus_inputs.Hypotheses | Mapping[str, corpus_inputs.Hypotheses],
     references: corpus_inputs.References,
     metric: str | Metric | None = None,
     *,
-    second: corpus_inputs.Hypotheses | None = None,
     segment: int | None = None,
     recall: bool = False,
     textbook: bool = False,
-    names: Sequence[str] | None = None,
     workers: int = 1,
     scale: int = 100,
     check_text: bool = True,
@@ -74,16 +72,15 @@ def explain(
 
     hypothesis: a string is one segment; a sequence, column or file of strings is a corpus. A
         result of `resegment` is a corpus; `segment` also explains the boundaries of the segment.
+        A mapping of names to two strings or two corpora compares two systems.
     references: for one segment, a string or a sequence of strings and None; for a corpus, as
         accepted by `BLEU.score`.
     metric: a metric, its name or signature (default: `BLEU()`).
-    second: the output of a second system to compare, of the same kind as `hypothesis`.
     segment: explain only this segment of the corpus, counted from 1.
     recall: add clipped recall and F-measure to BLEU's precisions. BLEU does not use them.
     textbook: compute BLEU as textbooks do: split text at white space, do not smooth, leave out
         orders for which the text is too short, and also show BLEU-1, BLEU-2 and so on. Other
         parameters of `metric` still apply, and so does its tokenizer if it is not the default.
-    names: names of the systems.
     scale: 100 or 1, the maximum of the scale on which scores are shown. Does not affect `to_dict`.
     check_text: issue `TextWarning` for suspicious text in a corpus.
 
@@ -107,39 +104,23 @@ def explain(
     explanation_builder.check_metric(resolved_metric, recall=recall, textbook=textbook)
     if textbook:
         resolved_metric = explanation_builder.make_textbook_metric(resolved_metric)
-    hypotheses_of_systems: list[Any] = [hypothesis] if second is None else [hypothesis, second]
-    system_names = _resolve_names(names, hypotheses_of_systems)
-    inputs = hypotheses_of_systems
-    is_segment = isinstance(hypothesis, str)
-    _check_kinds(hypothesis, second, segment)
-    if is_segment:
-        segment_references: Any = [references] if isinstance(references, str) else references
-        for text in hypotheses_of_systems:
-            # This call validates the input.
-            resolved_metric.sentence(text, segment_references)
-    else:
-        references, *hypotheses_of_systems = map(segments.make_rereadable, (references, *inputs))
-        if segment is not None:
-            for hypotheses in hypotheses_of_systems:
-                # This call validates the input.
-                resolved_metric.score(hypotheses, references, workers=workers, check_text=False)
-            selected = [
-                segments.get_segment(one, references, segment) for one in hypotheses_of_systems
-            ]
-            hypotheses_of_systems = [text for text, _ in selected]
-            segment_references = selected[0][1]
-    data_fields = [getattr(texts, "signature_fields", None) for texts in inputs]
-    systems = list(zip(system_names, hypotheses_of_systems, strict=True))
-    if is_segment or segment is not None:
-        content = explanation_builder.explain_segment(
-            resolved_metric, systems, list(segment_references), segment=segment, recall=recall
+    named_inputs = _name_inputs(hypothesis)
+    inputs = list(named_inputs.values())
+    if isinstance(inputs[0], str) or segment is not None:
+        hypotheses, references = _select_segment(
+            resolved_metric, inputs, references, segment, workers
         )
-        warnings = _warn_about_segment(resolved_metric, systems, list(segment_references))
+        systems = list(zip(named_inputs, hypotheses, strict=True))
+        content = explanation_builder.explain_segment(
+            resolved_metric, systems, references, segment=segment, recall=recall
+        )
+        warnings = _warn_about_segment(resolved_metric, systems, references)
     else:
+        references, *hypotheses = map(segments.make_rereadable, (references, *inputs))
         summaries: dict[str, Any] = {}
         content = explanation_builder.explain_corpus(
             resolved_metric,
-            systems,
+            list(zip(named_inputs, hypotheses, strict=True)),
             references,
             workers=workers,
             recall=recall,
@@ -155,14 +136,34 @@ def explain(
         content["warnings"] = warnings
     if segment is not None:
         _add_boundaries(content, inputs, segment)
-    for system, fields in zip(content["systems"], data_fields, strict=True):
-        if fields:
+    for system, texts in zip(content["systems"], inputs, strict=True):
+        if fields := getattr(texts, "signature_fields", None):
             signature = Signature.parse(f"{resolved_metric.name}|{system['signature']}")
             system["signature"] = str(signature.with_test_set(fields))
     content["metric"]["signature"] = content["systems"][0]["signature"]
     if textbook:
         bleu.add_cumulative_scores(content, resolved_metric)
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content}, scale)
+
+
+def _select_segment(
+    metric: Metric[Any], inputs: Sequence[Any], references: Any, segment: Any, workers: int
+) -> tuple[list[str], list[Any]]:
+    """Return the text of each system and the references of a segment, after checking them all."""
+    if isinstance(inputs[0], str):
+        if segment is not None:
+            raise TypeError("segment: hypothesis is a single segment (expected a corpus)")
+        segment_references = [references] if isinstance(references, str) else references
+        for text in inputs:
+            # This call validates the input.
+            metric.sentence(text, segment_references)
+        return list(inputs), list(segment_references)
+    references, *corpora = map(segments.make_rereadable, (references, *inputs))
+    for corpus in corpora:
+        # This call validates the input.
+        metric.score(corpus, references, workers=workers, check_text=False)
+    selected = [segments.get_segment(corpus, references, segment) for corpus in corpora]
+    return [text for text, _ in selected], list(selected[0][1])
 
 
 def _warn_about_segment(
@@ -177,16 +178,6 @@ def _warn_about_segment(
     return [*text_warnings.warn_about_references(summaries, {metric: metric.name})]
 
 
-def _check_kinds(hypothesis: Any, second: Any, segment: int | None) -> None:
-    """Raise TypeError unless both systems are segments or corpora, and `segment` is in a corpus."""
-    is_segment = isinstance(hypothesis, str)
-    if second is not None and isinstance(second, str) != is_segment:
-        kind = "a single str" if is_segment else "a corpus"
-        raise TypeError(f"second: expected {kind} like hypothesis, found {type(second).__name__}")
-    if is_segment and segment is not None:
-        raise TypeError("segment: hypothesis is a single segment (expected a corpus)")
-
-
 def _add_boundaries(content: dict[str, Any], hypotheses: Sequence[Any], segment: int) -> None:
     """Add the boundaries of the segment to each system whose text was re-segmented."""
     for system, texts in zip(content["systems"], hypotheses, strict=True):
@@ -198,12 +189,18 @@ def _add_boundaries(content: dict[str, Any], hypotheses: Sequence[Any], segment:
                 system["location"] = describe_boundaries(resegmentation, segment)
 
 
-def _resolve_names(names: Sequence[str] | None, systems: Sequence[Any]) -> list[str]:
-    """Return the names of the systems: the given names, the file names, or default names."""
-    if names is not None:
-        if isinstance(names, str) or len(names) != len(systems):
-            raise ValueError(f"names={names!r}: expected {len(systems)}, one per system")
-        return list(names)
-    if all(map(segments.is_file, systems)):
-        return name_systems(systems)
-    return ["hypothesis"] if len(systems) == 1 else ["first", "second"]
+def _name_inputs(hypothesis: Any) -> dict[str, Any]:
+    """Return the inputs of one or two systems by name, and check that they are of one kind."""
+    if not isinstance(hypothesis, Mapping):
+        name = name_systems([hypothesis])[0] if segments.is_file(hypothesis) else "hypothesis"
+        return {name: hypothesis}
+    if len(hypothesis) not in (1, 2):
+        raise ValueError(f"hypothesis: expected one or two systems, found {len(hypothesis)}")
+    first, *others = hypothesis.values()
+    for other in others:
+        if isinstance(other, str) != isinstance(first, str):
+            kind = "a single str" if isinstance(first, str) else "a corpus"
+            raise TypeError(
+                f"hypothesis: expected {kind} for each system, found {type(other).__name__}"
+            )
+    return dict(hypothesis)

@@ -363,8 +363,8 @@ def test_junit_has_one_case_per_condition(failed):
 
 def test_junit_lists_worse_items():
     result = tb.check(BIRCH, REFERENCE, against=CEDAR, max_drop=1, minimum=99, documents=DOCUMENTS)
-    floor, drop = (case.find("failure").text for case in ET.fromstring(result.junit())[0])
-    assert "\n" not in floor
+    minimum, drop = (case.find("failure").text for case in ET.fromstring(result.junit())[0])
+    assert "\n" not in minimum
     lines = drop.splitlines()
     assert "document sports-report got worse, from 42.83 to 14.94" in lines
     assert "segment 43 got worse, from 100.00 to 8.12" in lines

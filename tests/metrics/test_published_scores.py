@@ -41,11 +41,11 @@ def find_differences(scores: dict, published: dict) -> dict:
     own last bits differ.
     """
     assert scores.keys() == published.keys()
-    room = 0 if sys.version_info < (3, 12) else 1e-14
+    tolerance = 0 if sys.version_info < (3, 12) else 1e-14
     return {
         key: (score, published[key])
         for key, score in scores.items()
-        if not math.isclose(score, published[key], rel_tol=room)
+        if not math.isclose(score, published[key], rel_tol=tolerance)
     }
 
 

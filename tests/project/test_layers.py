@@ -42,7 +42,7 @@ LAYERS = (
     ("integrations", "compat", "cli"),
     ("__init__", "__main__"),
 )
-LAYER_NUMBERS = {room: floor for floor, rooms in enumerate(LAYERS) for room in rooms}
+LAYER_NUMBERS = {package: number for number, packages in enumerate(LAYERS) for package in packages}
 
 # Exceptions: imports that the layers would forbid, with reasons.
 ALLOWED = {
@@ -188,7 +188,7 @@ def package_of(module: str) -> str:
     """Return the package of a module."""
     relative_name = module.removeprefix("truebleu").removeprefix(".") or "__init__"
     return next(
-        (room for room in LAYER_NUMBERS if f"{relative_name}.".startswith(f"{room}.")),
+        (layer for layer in LAYER_NUMBERS if f"{relative_name}.".startswith(f"{layer}.")),
         relative_name,
     )
 
@@ -215,7 +215,7 @@ def test_imports_go_to_lower_layers():
         if LAYER_NUMBERS[imported] > LAYER_NUMBERS[importer]:
             broken.append(f"{import_}: {imported} is above {importer}")
         elif LAYER_NUMBERS[imported] == LAYER_NUMBERS[importer]:
-            broken.append(f"{import_}: {imported} and {importer} are on one floor")
+            broken.append(f"{import_}: {imported} and {importer} are in one layer")
     assert not broken, "\n" + "\n".join(broken)
 
 
@@ -295,7 +295,7 @@ def test_test_folders_have_package_names():
     packages = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
     # "project" is about the repository, "growth" about every entry point, "npm" about a package.
     assert with_tests - {"project", "growth", "npm"} <= packages
-    assert with_tests >= {room.partition(".")[0] for room in LAYER_NUMBERS} - {
+    assert with_tests >= {package.partition(".")[0] for package in LAYER_NUMBERS} - {
         "_kernel",
         "__init__",
         "__main__",

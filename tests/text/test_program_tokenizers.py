@@ -228,7 +228,7 @@ def test_wmt22(name, wmt22):
 
 
 PROGRAM_TOKENIZERS = [
-    name for name, (room, _) in PYTHON_TOKENIZERS.items() if room == "program_tokenizers"
+    name for name, (module, _) in PYTHON_TOKENIZERS.items() if module == "program_tokenizers"
 ]
 
 

@@ -17,6 +17,12 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.comparison.history import History as History, history as history
     from truebleu.comparison.latency_view import Latency as Latency, latency as latency
     from truebleu.explanation import Explanation as Explanation, explain as explain
+    from truebleu.meta_evaluation.auto_rank import autorank as autorank
+    from truebleu.meta_evaluation.error_spans import (
+        ErrorSpan as ErrorSpan,
+        ErrorSpans as ErrorSpans,
+        read_spans as read_spans,
+    )
     from truebleu.meta_evaluation.human_scores import (
         EvaluatedText as EvaluatedText,
         SystemSelection as SystemSelection,
@@ -83,6 +89,8 @@ _NAMES = {
     "comparison.latency_view": "Latency latency",
     "comparison.setup_description": "SetupDescription cite",
     "explanation": "Explanation explain",
+    "meta_evaluation.auto_rank": "autorank",
+    "meta_evaluation.error_spans": "ErrorSpan ErrorSpans read_spans",
     "meta_evaluation.human_scores": "EvaluatedText SystemSelection",
     "meta_evaluation.tasks": "AgreementTests StatisticOptions TaskFolder",
     "meta_evaluation.meta_view": "MetaEvaluation meta_evaluate",

@@ -62,7 +62,8 @@ PEOPLE = OptionGroup(
     -t --test-set NAME   use this test set in DIR, such as wmt23; -l selects its language pairs,
                          separated by commas (default: all pairs with human scores)
     --gold NAME          use this kind of human score if there are several (default: mqm)
-    --preset NAME        run the official tasks of a year: wmt20, wmt22, wmt23 or wmt24
+    --preset NAME        run the official tasks of a year: wmt20, wmt22, wmt23, wmt24 or
+                         wmt25
     """,
     preset={"choices": PRESETS},
 )

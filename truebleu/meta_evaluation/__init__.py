@@ -8,6 +8,8 @@ metric_comparison.py     significance tests for differences between metric-human
 meta_results.py          the results as a dict of JSON-compatible values
 meta_layout.py, charts.py  the results as sentences, tables and charts
 meta_view.py             the entry point
+error_spans.py           errors that annotators marked in translations, and the files with them
+auto_rank.py             the automatic ranking of WMT's general translation task
 """
 
 from truebleu.meta_evaluation.agreement_statistics import Value as Value

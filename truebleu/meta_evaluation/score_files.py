@@ -269,8 +269,8 @@ def read_score_file(
         return _parse_score_lines(name, content)
     lines = [line.rstrip("\r") for line in File(name).read_lines()]
     if start.startswith("{"):
-        return _parse_long_table(name, _read_json_lines(name, lines), columns)
-    rows = _read_table_rows(name, lines, separator)
+        return _parse_long_table(name, read_json_lines(name, lines), columns)
+    rows = read_table_rows(name, lines, separator)
     if is_mqm and not columns:
         return _parse_mqm_errors(name, rows, weights or MQM_WEIGHTS)
     return _parse_long_table(name, rows, columns)
@@ -313,7 +313,7 @@ def _parse_score_lines(path: str, content: bytes) -> ScoreTable:
     return ScoreTable(Matrix(list(lengths), values))
 
 
-def _read_table_rows(
+def read_table_rows(
     path: str, lines: Sequence[str], separator: str | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows below a table's header, with their line numbers."""
@@ -336,7 +336,7 @@ def _read_table_rows(
             yield number, dict(zip(header, cells, strict=False))
 
 
-def _read_json_lines(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield JSON objects, one per line, with their line numbers."""
     for number, line in enumerate(lines, 1):
         if not line.strip():

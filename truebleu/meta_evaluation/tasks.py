@@ -95,7 +95,8 @@ class TaskFolder:
 
     test_set: the name of the test set in the folder (default: the name of the preset).
     language_pairs: the language pairs to read (default: the pairs of the preset, or all pairs).
-    preset: compute the official tasks and average of "wmt20", "wmt22", "wmt23" or "wmt24".
+    preset: compute the official tasks and average of "wmt20", "wmt22", "wmt23", "wmt24" or
+        "wmt25".
     """
 
     path: str | os.PathLike[str]
@@ -211,6 +212,12 @@ class Preset:
     """The metrics of the official table, or an empty sequence for all stored metrics."""
 
 
+WMT25_MQM_PAIRS = ("en-ko_KR", "ja-zh_CN")
+WMT25_ESA_PAIRS = (
+    *("cs-de_DE", "cs-uk_UA", "en-ar_EG", "en-bho_IN", "en-cs_CZ", "en-et_EE", "en-is_IS"),
+    *("en-it_IT", "en-ja_JP", "en-mas_KE", "en-ru_RU", "en-sr_Cyrl_RS", "en-uk_UA", "en-zh_CN"),
+)
+
 # Facts by test set and language pair, if they differ from the defaults of `Facts`.
 FACTS: Mapping[str, Mapping[str, Facts]] = {
     "wmt20": {
@@ -248,6 +255,10 @@ FACTS: Mapping[str, Mapping[str, Facts]] = {
         "en-es": Facts(outliers=("MSLC",)),
         "ja-zh": Facts(outliers=("MSLC",)),
     },
+    "wmt25": {
+        **dict.fromkeys(WMT25_ESA_PAIRS, Facts(gold="esa-human1")),
+        **dict.fromkeys(WMT25_MQM_PAIRS, Facts()),
+    },
 }
 
 PRESETS: Mapping[str, Preset] = {
@@ -278,6 +289,10 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "wmt24": Preset(
         ("en-de", "en-es", "ja-zh"),
+        (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item")),
+    ),
+    "wmt25": Preset(
+        sorted((*WMT25_ESA_PAIRS, *WMT25_MQM_PAIRS)),
         (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item")),
     ),
 }

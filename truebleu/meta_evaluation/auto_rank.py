@@ -1,0 +1,50 @@
+"""AutoRank: the automatic ranking of WMT's general translation task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import fsum, isfinite
+from statistics import median, quantiles
+
+
+def autorank(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the AutoRank of each system from its mean scores under several metrics.
+
+    For each metric, z = (score - median) / (maximum - 25th percentile) over the systems. The mean
+    of z over the metrics is mapped linearly, so that the best system has rank 1 and the worst has
+    the number of systems (Tom Kocmi et al. 2025: Preliminary ranking of WMT25 general machine
+    translation systems).
+
+    scores: the mean score of each metric, by system; higher scores are better. A metric whose
+        maximum equals its 25th percentile has z = 0.
+
+    Raises ValueError unless all systems have finite scores of the same metrics.
+
+    >>> autorank({"A": {"chrF": 60.0}, "B": {"chrF": 50.0}, "C": {"chrF": 40.0}})
+    {'A': 1.0, 'B': 2.0, 'C': 3.0}
+    """
+    metrics = list(next(iter(scores.values()), ()))
+    if not metrics:
+        raise ValueError("scores: expected at least one system and one metric")
+    for system, values in scores.items():
+        missing = [name for name in metrics if name not in values] or sorted(
+            values.keys() - metrics
+        )
+        if missing:
+            raise ValueError(
+                f"scores: {system}: expected the metrics {', '.join(metrics)}, as for the other "
+                f"systems, found a difference in {missing[0]}"
+            )
+        if not all(isfinite(value) for value in values.values()):
+            raise ValueError(f"scores: {system}: expected finite numbers, found {values}")
+    z_scores: dict[str, list[float]] = {system: [] for system in scores}
+    for name in metrics:
+        column = [float(values[name]) for values in scores.values()]
+        quartile = quantiles(column, method="inclusive")[0] if len(column) > 1 else column[0]
+        middle, spread = median(column), max(column) - quartile
+        for system, value in zip(scores, column, strict=True):
+            z_scores[system].append((value - middle) / spread if spread else 0.0)
+    means = {system: fsum(column) / len(column) for system, column in z_scores.items()}
+    best, worst = max(means.values()), min(means.values())
+    factor = (len(means) - 1) / (best - worst) if best > worst else 0.0
+    return {system: 1 + (best - mean) * factor for system, mean in means.items()}

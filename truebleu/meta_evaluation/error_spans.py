@@ -1,0 +1,480 @@
+"""Error spans: readers of the files in which annotators mark errors in translations.
+
+The content of a file determines its format:
+
+WMT25           JSON lines with `tgt_text` and `scores` by system (04-collect_humeval.py)
+WMT24           JSON lines with `tgt` and `esa_spans` (merge_to_jsonl.py)
+Appraise        exported CSV of 12 columns, without a header and without texts
+Pearmut         JSON: a campaign with `error_spans`, or an export of items and annotations
+mt-metrics-eval  `.seg.rating`: a system, JSON or None, and optionally a rater
+MQM             tab-separated table with a header (Google); <v>…</v> marks the error in a text
+
+Appraise and Pearmut count UTF-16 units, and the last position belongs to the span (Appraise:
+direct-assessment-document-mqm-esa.js; Pearmut: annotate.ts, utils.ts). The files of WMT24 and WMT25
+contain the positions of Appraise. The other formats count code points, and the end is exclusive.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.meta_evaluation.score_files import read_json_lines, read_table_rows
+from truebleu.text.argument_checks import (
+    check_choice,
+    format_value,
+    is_whole_number,
+    load_json,
+    parse_json,
+    read_csv,
+)
+from truebleu.text.segments import File
+from truebleu.text.terminal_layout import format_count
+
+TARGET, SOURCE = "target", "source"
+MISSING = "[missing]"
+# Special tokens of a Pearmut export, which does not name them. WMT26 used two.
+EXPORT_TOKENS = (MISSING, "[special token 2]")
+APPRAISE_COLUMNS = 12
+# Endings of Appraise's document names for attention checks and repeated or incomplete documents.
+SKIPPED_DOCUMENTS = ("#bad", "#dup", "#incomplete")
+_MARK = re.compile("</?v>")
+# The units of the annotation tools. Appraise shows a line break as one character; Pearmut does not
+# count line breaks.
+_APPRAISE_UNIT, _PEARMUT_UNIT = re.compile("</?br/?>|.", re.DOTALL), re.compile("[^\n]")
+
+Converter = Callable[[Any, Any], tuple[int | None, int | None, str]]
+
+
+@dataclass(frozen=True)
+class ErrorSpan:
+    """An error that an annotator found in a translation.
+
+    start, end: position in the text in code points, half-open; None for an error without a position
+        in the text, such as a missing word.
+    side: the text that the position refers to, "target" or "source".
+    severity, category: in the words of the file (severity in lower case), or "" if it has none.
+    segment: the name of the segment in the file.
+    """
+
+    start: int | None
+    end: int | None
+    side: str
+    severity: str
+    category: str
+    annotator: str
+    system: str
+    segment: str
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """The errors that one annotator found in one segment of a system; possibly none.
+
+    location: file and line, for messages. target, source: the texts, if the file contains them.
+    number: the number of the segment in the file. counts_units: True if positions are still in
+    Appraise's units, because the file does not contain the text.
+    """
+
+    system: str
+    segment: str
+    annotator: str
+    location: str
+    target: str | None = None
+    source: str | None = None
+    number: int | None = None
+    document: str = ""
+    counts_units: bool = False
+    errors: tuple[ErrorSpan, ...] = ()
+
+    def locate_errors(self, target: str, source: str | None) -> tuple[ErrorSpan, ...]:
+        """Return the errors with positions in code points of these texts.
+
+        Raises InputError for a position that does not exist.
+        """
+        if self.counts_units:
+            convert = _make_converter(self.location, target, _APPRAISE_UNIT)
+            places = [convert(error.start, error.end) for error in self.errors]
+            return tuple(
+                replace(error, start=start, end=end)
+                for error, (start, end, _) in zip(self.errors, places, strict=True)
+            )
+        for error in self.errors:
+            text = target if error.side == TARGET else source
+            end = error.end or 0
+            if text is not None and not 0 <= (error.start or 0) <= end <= len(text):
+                raise _position_error(self.location, error.start, end, text, len(text))
+        return self.errors
+
+
+class ErrorSpans:
+    """Error spans from a file. Iterating yields each `ErrorSpan`.
+
+    format: "WMT25", "WMT24", "Appraise", "Pearmut", "mt-metrics-eval" or "MQM".
+    annotations: one per segment, system and annotator, including annotations without errors.
+    first: number of the first segment in an Appraise file, 0 or 1, or None if unknown.
+    """
+
+    def __init__(
+        self, name: str, file_format: str, annotations: Iterable[Annotation], first: int | None
+    ) -> None:
+        self.name, self.format, self.first = name, file_format, first
+        self.annotations = tuple(annotations)
+
+    def __iter__(self) -> Iterator[ErrorSpan]:
+        return (error for annotation in self.annotations for error in annotation.errors)
+
+    def __repr__(self) -> str:
+        count = format_count(len(list(self)), "error")
+        return f"<ErrorSpans: {count} in {format_count(len(self.annotations), 'annotation')}>"
+
+
+def read_spans(path: str | os.PathLike[str] | File, *, first: int | None = None) -> ErrorSpans:
+    r"""Read the error spans in a file of any known format.
+
+    The formats are the human evaluation of WMT25 (JSON lines), ESA annotations of Appraise (CSV)
+    and WMT24 (JSON lines), campaigns and exports of Pearmut, `.seg.rating` files of mt-metrics-eval
+    and Google's MQM tables. Positions become half-open ranges of code points.
+
+    first: number of the first segment in an Appraise file, 0 or 1 (WMT24: 0 before 2024-11-29, then
+        1). Other formats contain the texts or an order.
+
+    Raises InputError, with the file and line, for other content, and for a position that does not
+    exist in the text.
+
+    >>> header = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    >>> row = "A\tnews\t1\t1\tr1\tDie Katze.\tThe <v>dog</v>.\tAccuracy/Mistranslation\tMajor\n"
+    >>> from pathlib import Path
+    >>> _ = Path("mqm.tsv").write_text(header + row)
+    >>> for span in read_spans("mqm.tsv"):
+    ...     print(span.start, span.end, span.severity, span.category)
+    4 7 major Accuracy/Mistranslation
+    """
+    check_choice("first", first, (None, 0, 1))
+    file = path if isinstance(path, File) else File(path)
+    name = file.path
+    lines = [line.rstrip("\r") for line in file.read_lines()]
+    start = next((line for line in lines if line.strip()), "")
+    cells = start.split("\t")
+    annotations: Iterable[Annotation]
+    if start.lstrip()[:1] in ("{", "["):
+        file_format, annotations = _read_json(name, lines)
+    elif {"system", "category", "severity", "target"} <= {cell.strip().lower() for cell in cells}:
+        file_format, annotations = "MQM", _read_mqm(name, read_table_rows(name, lines, "\t"))
+    elif len(cells) in (2, 3) and cells[1].strip()[:1] in ("N", "{"):
+        file_format, annotations = "mt-metrics-eval", _read_ratings(name, lines)
+    elif start.count(",") >= APPRAISE_COLUMNS - 1:
+        file_format, annotations = "Appraise", _read_appraise(name, lines)
+    else:
+        number = lines.index(start) + 1 if start else 1
+        formats = "WMT25, WMT24, Appraise, Pearmut, mt-metrics-eval or MQM"
+        raise _input_error(f"{name}, line {number}", f"error spans of {formats}", start)
+    spans = ErrorSpans(name, file_format, annotations, first)
+    if not spans.annotations:
+        raise InputError(f"{name}: no annotations found in this file ({file_format} format)")
+    return spans
+
+
+def _input_error(location: str, expected: str, found: Any) -> InputError:
+    return InputError(f"{location}: expected {expected}, found {format_value(found)}")
+
+
+def _position_error(location: str, start: Any, end: Any, text: str, length: int) -> InputError:
+    return InputError(
+        f"{location}: the span from {start} to {end} is outside the text, which has "
+        f"{format_count(length, 'character')}: {format_value(text)}"
+    )
+
+
+# ---- positions and errors ----
+
+
+def _make_converter(
+    location: str, text: str, unit: re.Pattern[str], tokens: Sequence[str] = ()
+) -> Converter:
+    """Return a function that converts the first and last unit of a span to code points.
+
+    tokens: names of the special tokens that follow the text, each of which counts as one unit. The
+        third result is the name of the token, which has no position in the text.
+    """
+    # Appraise removes the white space around the text.
+    strips = unit is _APPRAISE_UNIT
+    indent = len(text) - len(text.lstrip()) if strips else 0
+    units: list[tuple[int, int]] = []
+    for match in unit.finditer(text, indent, len(text.rstrip()) if strips else len(text)):
+        # A character beyond U+FFFF has two UTF-16 units.
+        units += [match.span()] * (1 + (len(match[0]) == 1 and match[0] > "\uffff"))
+
+    def convert(start: Any, end: Any) -> tuple[int | None, int | None, str]:
+        if start is None:
+            return None, None, MISSING
+        if start == end and 0 <= start - len(units) < len(tokens):
+            return None, None, tokens[start - len(units)]
+        if not 0 <= start <= end < len(units):
+            raise _position_error(location, start, end, text, len(units))
+        return units[start][0], units[end][1], ""
+
+    return convert
+
+
+def _parse_errors(
+    annotation: Annotation, raw_errors: Any, convert: Converter | None = None
+) -> Annotation:
+    """Return the annotation with the errors of a JSON list."""
+    location = annotation.location
+    if not isinstance(raw_errors, list) or not all(isinstance(one, dict) for one in raw_errors):
+        raise _input_error(location, "a list of errors", raw_errors)
+    errors = []
+    for raw in raw_errors:
+        start, end = raw.get("start_i", raw.get("start")), raw.get("end_i", raw.get("end"))
+        if "missing" in (start, end) or (start, end) == (-1, -1):
+            start = end = None
+        elif type(start) is not int or type(end) is not int:
+            raise _input_error(location, "whole numbers as start and end of a span", [start, end])
+        token = MISSING if start is None else ""
+        if convert is not None:
+            start, end, token = convert(start, end)
+        category = raw.get("category") or raw.get("error_type") or token
+        category = "/".join(map(str, category)) if isinstance(category, list) else str(category)
+        side = SOURCE if raw.get("is_source_error") else TARGET
+        severity = str(raw.get("severity") or "").lower()
+        names = (annotation.annotator, annotation.system, annotation.segment)
+        errors.append(ErrorSpan(start, end, side, severity, category, *names))
+    parsed = replace(annotation, errors=tuple(errors))
+    if convert is None and annotation.target is not None:
+        parsed.locate_errors(annotation.target, annotation.source)
+    return parsed
+
+
+def _get_text(location: str, texts: Any, key: str) -> str:
+    """Return a text in a JSON object, or raise InputError if it is missing."""
+    text = texts.get(key) if isinstance(texts, dict) else None
+    if not isinstance(text, str):
+        raise InputError(f"{location}: no text of '{key}'")
+    return text
+
+
+# ---- JSON ----
+
+
+def _read_json(path: str, lines: Sequence[str]) -> tuple[str, Iterable[Annotation]]:
+    """Return the format and the annotations of a JSON file, or of JSON lines."""
+    try:
+        first_value = load_json(next(line for line in lines if line.strip()))
+    except ValueError:  # JSON on several lines
+        first_value = None
+    keys = first_value.keys() if isinstance(first_value, dict) else set()
+    if {"scores", "tgt_text"} <= keys:
+        return "WMT25", _read_wmt25(path, read_json_lines(path, lines))
+    if "esa_spans" in keys:
+        return "WMT24", _read_wmt24(path, read_json_lines(path, lines))
+    text = "\n".join(lines)
+    content = parse_json(text, path)
+    values = list(content.values()) if isinstance(content, dict) else [None]
+    if isinstance(content, dict) and "data" in content and {"info", "campaign_id"} & content.keys():
+        return "Pearmut", _read_campaign(_ItemLocator(path, text), content)
+    if all(isinstance(one, list) for one in values):
+        return "Pearmut", _read_export(_ItemLocator(path, text), values)
+    expected = "WMT25 (scores, tgt_text), WMT24 (esa_spans) or a Pearmut file"
+    raise _input_error(f"{path}, line 1", expected, content)
+
+
+def _read_wmt25(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotation]:
+    numbers: dict[str, int] = {}
+    for line, row in rows:
+        location, segment = f"{path}, line {line}", str(row.get("doc_id"))
+        source, scores = _get_text(location, row, "src_text"), row.get("scores")
+        if not isinstance(scores, dict):
+            raise _input_error(location, "an object 'scores' with the systems", scores)
+        language_pair = segment.partition("_#_")[0]
+        number = numbers[language_pair] = numbers.get(language_pair, 0) + 1
+        for system, judged in scores.items():
+            target = _get_text(location, row.get("tgt_text"), system)
+            if not isinstance(judged, dict | list):
+                raise _input_error(location, f"the scores of '{system}' as an object", judged)
+            waves = [key.removeprefix("errors") for key in judged if str(key).startswith("errors")]
+            entries = (
+                [one if isinstance(one, dict) else {} for one in judged]
+                if isinstance(judged, list)
+                else [
+                    {"errors": judged[f"errors{n}"], "annotator": judged.get(f"annotator{n}", n)}
+                    for n in waves
+                ]
+            )
+            convert = _make_converter(location, target, _APPRAISE_UNIT)
+            for one in entries:
+                names = (system, segment, str(one.get("annotator", "")), location)
+                annotation = Annotation(*names, target, source, number)
+                yield _parse_errors(annotation, one.get("errors"), convert)
+
+
+def _read_wmt24(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotation]:
+    for line, row in rows:
+        location, number = f"{path}, line {line}", row.get("line_id")
+        system, target, source = (_get_text(location, row, key) for key in ("system", "tgt", "src"))
+        names = (system, f"{row.get('langs')} {number}", str(row.get("annotator", "")), location)
+        annotation = Annotation(*names, target, source, document=str(row.get("doc_id", "")))
+        convert = _make_converter(location, target, _APPRAISE_UNIT)
+        yield _parse_errors(annotation, row.get("esa_spans"), convert)
+
+
+# ---- Pearmut ----
+
+
+class _ItemLocator:
+    """Finder of the lines of Pearmut items, which are visited in the order of the file."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path, self.text = path, text
+        self.visit_counts: dict[str, int] = {}
+
+    def locate(self, item_id: str) -> str:
+        """Return the file and line of the next item with this name."""
+        count = self.visit_counts[item_id] = self.visit_counts.get(item_id, 0) + 1
+        forms = {re.escape(json.dumps(item_id, ensure_ascii=escapes)) for escapes in (True, False)}
+        matches = re.finditer(rf'"item_id"\s*:\s*(?:{"|".join(forms)})', self.text)
+        starts = [match.start() for match in matches]
+        start = starts[min(count, len(starts)) - 1] if starts else 0
+        return f"{self.path}, line {self.text.count(chr(10), 0, start) + 1}"
+
+
+def _parse_item(
+    item: Any, errors_by_model: Any, annotator: str, location: str, tokens: Sequence[str]
+) -> Iterator[Annotation]:
+    """Yield the annotations of a Pearmut item, by model."""
+    if not isinstance(errors_by_model, dict):
+        raise _input_error(location, "errors by model", errors_by_model)
+    source = item.get("src") if isinstance(item.get("src"), str) else None
+    for model, raw_errors in errors_by_model.items():
+        target = _get_text(location, item.get("tgt"), model)
+        names = (model, str(item.get("item_id", "")), annotator, location)
+        convert = _make_converter(location, target, _PEARMUT_UNIT, tokens)
+        yield _parse_errors(Annotation(*names, target, source), raw_errors, convert)
+
+
+def _read_campaign(locator: _ItemLocator, content: Any) -> Iterator[Annotation]:
+    """Yield the annotations in the items of a campaign, which annotators will review."""
+    info = content.get("info")
+    tokens = info.get("special_tokens", [MISSING]) if isinstance(info, dict) else [MISSING]
+    if not isinstance(tokens, list):
+        raise _input_error(f"{locator.path}, line 1", "a list of special_tokens", tokens)
+    # Lists of tasks or users contain lists of documents, which contain items.
+    queue = [content["data"]]
+    while queue:
+        item = queue.pop()
+        if isinstance(item, list):
+            queue += reversed(item)
+        elif isinstance(item, dict):
+            location = locator.locate(str(item.get("item_id", "")))
+            if "error_spans" in item:
+                spans = item["error_spans"]
+                yield from _parse_item(item, spans, "", location, tokens)
+
+
+def _read_export(locator: _ItemLocator, campaigns: Iterable[Any]) -> Iterator[Annotation]:
+    """Yield the annotations in an export, except for tutorials, attention checks and forms."""
+    for records in campaigns:
+        annotations: list[Annotation] = []
+        for record in records:
+            fields = record if isinstance(record, dict) else {}
+            items, judged = fields.get("item"), fields.get("annotation")
+            if judged == "__RESET__":
+                annotations = []
+                continue
+            if not isinstance(items, list) or not isinstance(judged, list):
+                expected = "Pearmut records with lists 'item' and 'annotation'"
+                raise _input_error(f"{locator.path}, line 1", expected, record)
+            for item, models in zip(items, judged, strict=False):
+                item_id = str(item.get("item_id", "")) if isinstance(item, dict) else ""
+                location = locator.locate(item_id)
+                is_check = item_id.startswith("attention_check_") or "_#_tutorial_#_" in item_id
+                if item_id and not is_check:
+                    if not isinstance(models, dict):
+                        raise _input_error(location, "annotations by model", models)
+                    errors = {
+                        model: one["error_spans"]
+                        for model, one in models.items()
+                        if isinstance(one, dict) and "error_spans" in one
+                    }
+                    annotator = str(record.get("user_id", ""))
+                    annotations += _parse_item(item, errors, annotator, location, EXPORT_TOKENS)
+        yield from annotations
+
+
+# ---- tables ----
+
+
+def _read_appraise(path: str, lines: Sequence[str]) -> Iterator[Annotation]:
+    """Yield the annotations of Appraise, except for tutorials and attention checks."""
+    for line, cells in read_csv(path, lines):
+        location = f"{path}, line {line}"
+        if not any(cells):
+            continue
+        if len(cells) != APPRAISE_COLUMNS or not is_whole_number(cells[2]):
+            expected = f"{APPRAISE_COLUMNS} columns with the number of the segment in the third"
+            raise _input_error(location, expected, ",".join(cells))
+        annotator, system, segment, kind, document = (cells[i] for i in (0, 1, 2, 3, 7))
+        if kind == "BAD" or "tutorial" in document or document.endswith(SKIPPED_DOCUMENTS):
+            continue
+        names, place = (system, segment, annotator, location), (None, None, int(segment))
+        annotation = Annotation(*names, *place, document.partition("#")[0], counts_units=True)
+        yield _parse_errors(annotation, parse_json(cells[9], path, line))
+
+
+def _read_ratings(path: str, lines: Sequence[str]) -> Iterator[Annotation]:
+    """Yield the ratings in an mt-metrics-eval file; None is a segment without a rating."""
+    counts: dict[str, int] = {}
+    for line, text in enumerate(lines, 1):
+        location, cells = f"{path}, line {line}", text.split("\t")
+        if not text.strip():
+            continue
+        if len(cells) not in (2, 3):
+            raise _input_error(location, "a system, a rating and optionally a rater", text)
+        number = counts[cells[0]] = counts.get(cells[0], 0) + 1
+        if cells[1].strip() == "None":
+            continue
+        rating = parse_json(cells[1], path, line)
+        names = (cells[0], str(number), cells[2] if len(cells) == 3 else "", location)
+        errors = rating.get("errors") if isinstance(rating, dict) else rating
+        yield _parse_errors(Annotation(*names, number=number), errors)
+
+
+def _read_mqm(path: str, rows: Iterable[tuple[int, dict[str, str]]]) -> Iterable[Annotation]:
+    """Return the annotations of an MQM table, which has one row per error.
+
+    A mark without an end, as in published tables, extends to the end of the text.
+    """
+    annotations: dict[tuple[str, ...], Annotation] = {}
+    for line, row in rows:
+        location = f"{path}, line {line}"
+        cells = {name.lower(): value for name, value in row.items()}
+        position: tuple[int | None, int | None] = (None, None)
+        side, texts = TARGET, {}
+        for name in (SOURCE, TARGET):
+            text = cells.get(name) or ""
+            pieces = _MARK.split(text)
+            if "".join(_MARK.findall(text)) not in ("", "<v>", "<v></v>"):
+                raise _input_error(location, f"one <v>…</v> in the {name}", text)
+            texts[name] = "".join(pieces)
+            if len(pieces) > 1:
+                side, position = name, (len(pieces[0]), len(pieces[0]) + len(pieces[1]))
+        item, document = cells.get("globalsegid") or cells.get("seg_id") or "", cells.get("doc", "")
+        names = (cells["system"], item, cells.get("rater", ""))
+        number = int(item) if is_whole_number(item) else None
+        new = Annotation(*names, location, texts[TARGET], texts[SOURCE] or None, number, document)
+        key = (*names, document, cells.get("doc_id", ""))
+        annotation = annotations.setdefault(key, new)
+        if annotation.target != new.target:
+            expected = f"the target of {annotation.location}"
+            raise _input_error(location, expected, new.target)
+        severity, category = cells["severity"].strip().lower(), cells["category"].strip()
+        if "no-error" not in (severity, category.lower()):
+            values = (side, severity, category, names[2], names[0], item)
+            errors = (*annotation.errors, ErrorSpan(*position, *values))
+            annotations[key] = replace(annotation, errors=errors)
+    return annotations.values()

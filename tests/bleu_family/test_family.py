@@ -455,6 +455,53 @@ def test_ignite_equals_documented_example():
     assert f"{score.published:.4f}" == "0.0393"
 
 
+# Column of family_scores.jsonl with the original's output, member, changed parameters, and the
+# number of references.
+FAMILY_COLUMNS = [
+    ("multiwoz evaluate.py, 2 references", "multiwoz", {}, 2),
+    ("multiwoz evaluate.py, reference 1", "multiwoz", {}, 1),
+    ("neuralmonkey BLEU-4, 2 references", "neuralmonkey", {}, 2),
+    ("neuralmonkey BLEU-4, reference 1", "neuralmonkey", {}, 1),
+    ("neuralmonkey BLEU-4 deduplicate, reference 1", "neuralmonkey-dedup", {}, 1),
+    ("neuralmonkey BLEU-1, reference 1", "neuralmonkey", {"max_order": 1}, 1),
+    ("xnmt BLEU, reference 1", "xnmt", {}, 1),
+    ("xnmt GLEU corpus, reference 1", "xnmt-gleu", {}, 1),
+    ("t2t compute_bleu float32, reference 1", "t2t-bleu", {"tokenize": "none"}, 1),
+    ("texar corpus_bleu, tokens, 2 references", "texar", {}, 2),
+    ("texar corpus_bleu, smooth, tokens", "texar-smooth", {}, 2),
+    ("texar transformer float32, reference 1", "texar-transformer", {}, 1),
+    ("t2t compute_bleu float32, no bp", "texar-transformer-no-bp", {}, 1),
+    ("ignite macro no_smooth, float32 (emulated)", "ignite", {}, 2),
+    ("ignite macro smooth1 (emulated)", "ignite", {"smoothing": "floor", "no_match": "zero"}, 2),
+]
+
+
+@pytest.mark.parametrize(("column", "name", "changes", "reference_count"), FAMILY_COLUMNS)
+def test_member_equals_output_of_original(column, name, changes, reference_count, shared):
+    path = shared / "reference" / "captions-sari" / "family_scores.jsonl"
+    metric = change_parameters(family[name].metric, changes)
+    for row in map(json.loads, path.read_text().splitlines()):
+        references = [some[:reference_count] for some in row["references"]]
+        score = metric.score(row["hypotheses"], references)
+        value, expected = score.fraction, row[column]
+        if column.startswith(("neuralmonkey", "texar")):
+            value = score.value
+        if name == "neuralmonkey":
+            # NumPy's exponential function may differ in the last bit.
+            assert value == pytest.approx(expected, rel=1e-15)
+        else:
+            assert value == expected, row["name"]
+
+
+def test_precision_above_one_counts_in_neural_monkey():
+    # One hypothesis n-gram, three in the reference: (3 + 0) / 2.
+    score = (
+        family["neuralmonkey"].metric.with_parameters(max_order=1).sentence("the x", "the the the")
+    )
+    assert score.details()["matches"] == [3]
+    assert score.fraction == pytest.approx(1.5 * math.exp(1 - 3 / 2))
+
+
 # Kernel tokenizers that replace Python tokenizers
 
 

@@ -58,6 +58,29 @@ REFERENCES = [("the cat sat on a mat", "a cat sat there"), ("a dog barked at ano
 REFERENCES_FIRST = [first for first, _ in REFERENCES]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "multiwoz",
+        "neuralmonkey",
+        "neuralmonkey-dedup",
+        "xnmt",
+        "xnmt-gleu",
+        "texar",
+        "texar-smooth",
+        "texar-transformer",
+        "texar-transformer-no-bp",
+        "ignite",
+    ],
+)
+def test_score_identifies_program_of_one_task(name):
+    hypotheses = ["the cat sat on the mat today", "a dog barked at the the other dog"]
+    references = ["yes the cat sat on the mat now", "a dog barked at the other dog there"]
+    score = family[name].score(hypotheses, references)
+    answer = tb.which(f"{score.value:.9f}", hypotheses, references)
+    assert name in [match.member.name for match in answer.members]
+
+
 def test_digits_of_string_score_limit_matches():
     score = family["sacrebleu"].score(HYPOTHESES, REFERENCES).value
     for digits in range(1, 6):

@@ -92,9 +92,9 @@ PROSE = (
         4,
     ),
     Claim(
-        "truebleu computes 110 published members",
+        "truebleu computes 119 published members",
         """truebleu family list -f json | grep -c '^   "name"'""",
-        r"^110$",
+        r"^119$",
     ),
     Claim(
         "it also reproduces the 906 BLEU and chrF scores that were published with WMT22",

@@ -36,6 +36,10 @@ METRICS = [
     BLEU(arithmetic="nltk", smoothing="floor", missing_order="at-least-one"),
     BLEU(arithmetic="coco", smoothing="epsilon", brevity_penalty="coco", no_match="smoothed"),
     BLEU(arithmetic="float32", aggregate="segments", no_match="any-zero"),
+    BLEU(arithmetic="ignite", smoothing="none", no_match="any-zero", aggregate="segments"),
+    BLEU(arithmetic="nltk", smoothing="offset", no_match="smoothed", tie="first"),
+    BLEU(arithmetic="t2t", missing_order="one", no_match="smoothed"),
+    BLEU(arithmetic="xnmt", smoothing="none", max_order=3, no_match="any-zero"),
 ]
 SUBSET = (0, 2)
 SAMPLES = 40

@@ -38,6 +38,15 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             citations=("sharma-etal-2017-relevance",),
             digits=6,
         )  # fmt: skip
+    yield Member(
+        "multiwoz", "MultiWOZ evaluate.py",
+        BLEU(**{**p.NLTK, "missing_order": "one"}, smoothing="offset", no_match="smoothed",
+             tie="first"),
+        "Never 0. The original uses a reference length of 1,000 if all lengths differ by 1,000 or "
+        "more tokens; truebleu uses the closest. utils/nlp.py adds the tokens GO_ and EOS_.",
+        used="task-oriented dialogue on MultiWOZ",
+        citations=("budzianowski-etal-2018-multiwoz",),
+    )  # fmt: skip
     yield from _list_source_code_members()
 
 

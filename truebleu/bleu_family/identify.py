@@ -410,9 +410,11 @@ def _compute_candidates(
         key = _make_computation_key(metric, corpus)
         if changes and key in seen:
             continue
-        if key not in values:
+        # Programs with the same formula may print different last digits.
+        value_key = key if changes else (key, metric.parameters.get("arithmetic"))
+        if value_key not in values:
             try:
-                values[key] = corpus.score(metric).value
+                values[value_key] = corpus.score(metric).value
             except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
                 if not changes:
                     problems[member.name] = str(error).partition("\n")[0]
@@ -420,12 +422,12 @@ def _compute_candidates(
         seen.add(key)
         # Skip changes that do not affect this text's score.
         if changes and any(
-            abs(values[key] - value) < 1e-9 for value in values_by_member.get(member.name, ())
+            abs(values[value_key] - value) < 1e-9 for value in values_by_member.get(member.name, ())
         ):
             continue
-        values_by_member.setdefault(member.name, []).append(values[key])
+        values_by_member.setdefault(member.name, []).append(values[value_key])
         is_usual = not changes and member.name in usual_names
-        matches.append(Candidate(member, tuple(changes), metric, values[key], is_usual))
+        matches.append(Candidate(member, tuple(changes), metric, values[value_key], is_usual))
     if not matches:
         raise InputError(f"no family member can score this text: {next(iter(problems.values()))}")
     return matches, problems

@@ -8,6 +8,8 @@ from typing import Any
 from truebleu.bleu_family import shared_parameters as p
 from truebleu.bleu_family.family_member import Member, make_members
 from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.gleu import GLEU
+from truebleu.metrics.neuralmonkey import NeuralMonkeyBLEU
 from truebleu.metrics.nltk_bleu import NLTKBLEU
 
 
@@ -88,8 +90,7 @@ def list_library_members() -> Iterator[Member]:
         "One tokenizer rule has no effect: the full stop in 'in 2020.' is not split off.",
         used="Keras models", citations=("keras-hub",),
     )  # fmt: skip
-    t2t: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "arithmetic": "nmt"}
-    uncased = BLEU("tensor2tensor", lowercase=True, reference_length="single", **t2t)
+    uncased = BLEU("tensor2tensor", lowercase=True, reference_length="single", **p.T2T)
     cased = uncased.with_parameters(lowercase=False)
     digit_quirk = (
         "Its international tokenizer differs from mteval's: only \\d counts as a digit. "
@@ -110,7 +111,54 @@ def list_library_members() -> Iterator[Member]:
         used="papers that use fairseq", citations=("ott-etal-2019-fairseq",),
         digits=2,
     )  # fmt: skip
+    yield from _list_toolkit_members()
     yield from _list_pytorch_members()
+
+
+def _list_toolkit_members() -> Iterator[Member]:
+    """Yield the members from Texar, xnmt and Neural Monkey."""
+    texar = BLEU(**p.PRETOKENIZED, **{**p.NMT, "published_scale": 100.0}, **p.UNSMOOTHED)
+    character_quirk = (
+        "Uses the shortest reference. For strings, the original's brevity penalty counts "
+        "characters; truebleu counts tokens, as the original does for lists of tokens."
+    )
+    transformer = BLEU(**p.PRETOKENIZED, reference_length="single", **p.T2T)
+    yield from make_members(
+        ("texar", "Texar corpus_bleu", texar, character_quirk),
+        ("texar-smooth", "Texar corpus_bleu, smooth=True", texar.with_parameters(**p.ADD_ONE),
+         character_quirk),
+        ("texar-transformer", "Texar corpus_bleu_transformer", transformer,
+         "tensor2tensor's formula for tokens."),
+        ("texar-transformer-no-bp", "Texar corpus_bleu_transformer, use_bp=False",
+         transformer.with_parameters(brevity_penalty="none"),
+         "tensor2tensor's formula for tokens, without the brevity penalty."),
+        used="text generation with Texar", citations=("hu-etal-2019-texar",),
+    )  # fmt: skip
+    one_reference: dict[str, Any] = {**p.PRETOKENIZED, "reference_length": "single"}
+    reference_quirk = (
+        "With several references, the original loses the matches of the first segment; truebleu "
+        "accepts one reference."
+    )
+    yield from make_members(
+        ("xnmt", "xnmt BLEUEvaluator",
+         BLEU(**one_reference, **p.UNSMOOTHED, no_match="any-zero", published_scale=1.0,
+              arithmetic="xnmt"),
+         reference_quirk),
+        ("xnmt-gleu", "xnmt GLEUEvaluator", GLEU("none"),
+         "Computes the minimum of precision and recall, like NLTK's corpus_gleu."),
+        used="papers that use xnmt", citations=("neubig-etal-2018-xnmt",),
+    )  # fmt: skip
+    clipping_quirk = (
+        "Does not clip: each distinct n-gram of a hypothesis counts as often as the reference has "
+        "it, so precisions can exceed 1."
+    )
+    yield from make_members(
+        ("neuralmonkey", "Neural Monkey BLEUEvaluator", NeuralMonkeyBLEU(), clipping_quirk),
+        ("neuralmonkey-dedup", "Neural Monkey BLEUEvaluator, deduplicate=True",
+         NeuralMonkeyBLEU(deduplicate=True),
+         f"{clipping_quirk} Adjacent repeated words of hypotheses are removed."),
+        used="papers that use Neural Monkey", citations=("helcl-libovicky-2017-neural",),
+    )  # fmt: skip
 
 
 def _list_pytorch_members() -> Iterator[Member]:
@@ -137,10 +185,11 @@ def _list_pytorch_members() -> Iterator[Member]:
         f"Uses {tie_quirk}. A token that contains a space corrupts the n-gram counts.",
         used="training with torchtext", citations=("torchtext",),
     )  # fmt: skip
-    segment_mean = BLEU(**p.NLTK, **p.UNSMOOTHED, **p.SEGMENTS, no_match="any-zero")
+    single: dict[str, Any] = {**p.NLTK, "arithmetic": "ignite"}
+    segment_mean = BLEU(**single, **p.UNSMOOTHED, **p.SEGMENTS, no_match="any-zero")
     corpus = segment_mean.with_parameters(aggregate="corpus", missing_order="zero")
     mean_quirk = "By default, averages unsmoothed segment scores: a segment without a matching "
-    mean_quirk += "4-gram scores 0."
+    mean_quirk += "4-gram scores 0. Precisions have single precision."
     yield from make_members(
         ("ignite", "PyTorch-Ignite Bleu, average='macro'", segment_mean, mean_quirk),
         ("ignite-micro", "PyTorch-Ignite Bleu, average='micro'", corpus),

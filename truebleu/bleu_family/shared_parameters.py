@@ -35,6 +35,7 @@ NLTK: dict[str, Any] = {
     "arithmetic": "nltk",
 }
 NMT: dict[str, Any] = {"reference_length": "shortest", "published_scale": 1.0, "arithmetic": "nmt"}
+T2T: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "arithmetic": "t2t"}
 TORCH: dict[str, Any] = {
     "tie": "first",
     "no_match": "any-zero",

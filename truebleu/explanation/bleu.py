@@ -10,7 +10,7 @@ from typing import Any
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import ExplanationCase, split_text
 from truebleu.metrics.bleu import BLEU, USE_INSTEAD, BLEUScore
-from truebleu.metrics.bleu_formula import SMALL, TINY
+from truebleu.metrics.bleu_formula import OFFSET, SMALL, TINY
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, join_nodes
 from truebleu.rendering.number_format import (
@@ -215,6 +215,10 @@ def _describe_smoothing(
             "1e-15 is added to the matches and 1e-9 to the n-grams, to avoid division by 0"
         )
         return _build_smoothing(matches + TINY, total + SMALL, explanation)
+    if kind == "offset":
+        numerator, denominator = matches + OFFSET * (total + OFFSET), total + OFFSET
+        explanation = "1e-7 is added to the n-gram count and to the precision"
+        return _build_smoothing(numerator, denominator, explanation)
     if matches or not total:
         return None
     halved = f"1/{2**zero_orders}, halved for each order without matches"

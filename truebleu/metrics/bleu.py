@@ -52,7 +52,10 @@ USE_INSTEAD = (
     "--effective-order yes (effective_order=True in Python) leaves out orders for which the "
     "text is too short, and chrF (-m chrf) suits short text better"
 )
-ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float32", "cdec")
+ARITHMETICS = (
+    *("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float32", "cdec"),
+    *("ignite", "t2t", "xnmt"),
+)
 
 
 class BLEUScore(TableScore):
@@ -175,7 +178,12 @@ class BLEU(Metric[BLEUScore]):
         common=True,
         hints=("smooth_method", "smoothing_function", "smoothing_method", "smooth"),
         remedy=". tb.NLTKBLEU(method=1) has the methods of NLTK's SmoothingFunction.",
-        labels={"none": "unsmoothed", "tiny": "tiny for 0", "epsilon": "guards"},
+        labels={
+            "none": "unsmoothed",
+            "tiny": "tiny for 0",
+            "epsilon": "guards",
+            "offset": "offset",
+        },
     )
     smoothing_value: p.Parameter[float | None] = bleu_formula.SmoothingValue(
         None,

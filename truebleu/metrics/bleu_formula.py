@@ -20,6 +20,8 @@ LOG_OF_ZERO = -9999999999
 
 # pycocoevalcap's guards against division by 0.
 TINY, SMALL = 1e-15, 1e-9
+# MultiWOZ's offset of counts and precisions.
+OFFSET = 1e-7
 
 # Smoothing methods, with the numerator that they use for an order without a match.
 SMOOTHING = {
@@ -30,6 +32,7 @@ SMOOTHING = {
     "add-k-all": "add-k, also at order 1",
     "add-k-tiny": "add-k, with the smallest positive number as matches at order 1",
     "epsilon": "pycocoevalcap's guards",
+    "offset": "adds 1e-7 to the n-gram counts and to the precisions, as in MultiWOZ",
     "tiny": "the smallest positive number",
 }
 # Values of `arithmetic` that have a fixed smoothing method and ignore the parameter `smoothing`.
@@ -112,7 +115,7 @@ class Formula:
         mean = self._compute_mean(self.compute_precisions(matches, totals))
         if self.arithmetic == "float32":
             return round_to_single(round_to_single(brevity) * mean)
-        return mean * brevity
+        return round_to_single(mean * brevity) if self.arithmetic == "t2t" else mean * brevity
 
     def compute_brevity_penalty(self, hypothesis_length: int, reference_length: float) -> float:
         """Return the brevity penalty."""
@@ -129,7 +132,7 @@ class Formula:
             return self.empty_brevity
         if c >= r:
             return 1.0
-        if self.arithmetic == "nmt":
+        if self.arithmetic in ("nmt", "t2t"):
             return exp(1 - 1.0 / (c / r))
         if self.arithmetic == "float32":
             return round_to_single(exp(round_to_single(1 - round_to_single(r / c))))
@@ -155,6 +158,9 @@ class Formula:
                 denominator += value
             elif smoothing == "epsilon":
                 precisions.append(unit * ((match + TINY) / (total + SMALL)))
+                continue
+            elif smoothing == "offset":
+                precisions.append(unit * (match / (total + OFFSET) + OFFSET))
                 continue
             if denominator == 0:
                 if self.missing_order == "one":
@@ -187,8 +193,10 @@ class Formula:
             return self._compute_sacrebleu_mean(precisions)
         fractions = [1.0 if p is None else p for p in precisions]
         weights = self.weights or [1.0 / len(precisions)] * len(precisions)
+        if self.arithmetic == "ignite" and self.smoothing == "none":
+            fractions = list(map(round_to_single, fractions))
         pairs = zip(weights, fractions, strict=False)
-        if self.arithmetic == "nltk":
+        if self.arithmetic in ("nltk", "ignite"):
             # NLTK skips orders without matches after smoothing.
             return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
         if min(fractions) <= 0:
@@ -202,6 +210,12 @@ class Formula:
                 if weight
             ]
             return round_to_single(exp(round_to_single(sum(logs))))
+        if self.arithmetic == "xnmt":
+            log_mean = 0.0
+            for weight, p in pairs:
+                product = round_to_single(weight) * round_to_single(log(p))
+                log_mean = round_to_single(log_mean + round_to_single(product))
+            return exp(log_mean)
         return exp(sum(weight * log(p) for weight, p in pairs))
 
     def _compute_codenn_score(

@@ -41,6 +41,7 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "nltk-bleu": ("nltk_bleu:NLTKBLEU", {}),
     "codebleu": ("codebleu:CodeBLEU", {"language": "java"}),
     "cdec-bleu": ("cdec:CdecBLEU", {}),
+    "neuralmonkey-bleu": ("neuralmonkey:NeuralMonkeyBLEU", {}),
 }
 
 # Names that require an argument after a colon, with the metric's module and class, and a

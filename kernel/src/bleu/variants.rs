@@ -12,6 +12,8 @@ use crate::ngrams::MAX_ORDER;
 /// The small constants that pycocoevalcap adds to avoid division by 0.
 const TINY: f64 = 1e-15;
 const SMALL: f64 = 1e-9;
+/// The number that MultiWOZ adds to n-gram counts and precisions.
+const OFFSET: f64 = 1e-7;
 
 macro_rules! named_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
@@ -45,6 +47,8 @@ named_enum! {
         AddTiny = "add-k-tiny",
         /// Add pycocoevalcap's small constants to the match and n-gram counts.
         Epsilon = "epsilon",
+        /// Add MultiWOZ's small constant to the n-gram count and to the precision.
+        Offset = "offset",
         /// Use the smallest positive number as the precision.
         Tiny = "tiny",
     }
@@ -109,6 +113,12 @@ named_enum! {
         Single = "float32",
         /// cdec's.
         Cdec = "cdec",
+        /// PyTorch-Ignite's: NLTK's, with unsmoothed precisions in single precision.
+        Ignite = "ignite",
+        /// tensor2tensor's: TensorFlow's nmt, with a score in single precision.
+        TensorToTensor = "t2t",
+        /// xnmt's, which adds logarithms in single precision.
+        Xnmt = "xnmt",
     }
 }
 
@@ -196,7 +206,7 @@ impl BleuVariantFormula {
             return 1.0;
         }
         match self.arithmetic {
-            Arithmetic::Nmt => exp(1.0 - 1.0 / (c / r)),
+            Arithmetic::Nmt | Arithmetic::TensorToTensor => exp(1.0 - 1.0 / (c / r)),
             Arithmetic::Single => {
                 round_to_single(exp(round_to_single(1.0 - round_to_single(r / c))))
             }
@@ -229,6 +239,11 @@ impl BleuVariantFormula {
             };
             if self.smoothing == Smoothing::Epsilon {
                 push_step(Some(scale * ((numerator + TINY) / (denominator + SMALL))), None);
+                continue;
+            }
+            if self.smoothing == Smoothing::Offset {
+                let precision = scale * (numerator / (denominator + OFFSET) + OFFSET);
+                push_step(Some(precision), None);
                 continue;
             }
             if denominator == 0.0 {
@@ -297,8 +312,13 @@ impl BleuVariantFormula {
             }
             return exp(mean);
         }
-        if self.arithmetic == Arithmetic::Nltk {
-            let positive_precisions = precisions.enumerate().filter(|&(_, p)| p > 0.0);
+        if matches!(self.arithmetic, Arithmetic::Nltk | Arithmetic::Ignite) {
+            let is_single =
+                self.arithmetic == Arithmetic::Ignite && self.smoothing == Smoothing::None;
+            let positive_precisions = precisions
+                .map(|p| if is_single { round_to_single(p) } else { p })
+                .enumerate()
+                .filter(|&(_, p)| p > 0.0);
             return exp(exact_sum(positive_precisions.map(|(i, p)| weight(i) * ln(p))));
         }
         if precisions.clone().any(|p| p <= 0.0) {
@@ -312,6 +332,12 @@ impl BleuVariantFormula {
                 )
             });
             return round_to_single(exp(round_to_single(sum(logs, self.compensated))));
+        }
+        if self.arithmetic == Arithmetic::Xnmt {
+            return exp(precisions.fold(0.0, |log_mean, (i, p)| {
+                let product = round_to_single(weight(i)) * round_to_single(ln(p));
+                round_to_single(log_mean + round_to_single(product))
+            }));
         }
         exp(sum(precisions.map(|(i, p)| weight(i) * ln(p)), self.compensated))
     }
@@ -392,7 +418,12 @@ impl BleuVariantFormula {
                 round_to_single(self.brevity_penalty(row))
                     * self.mean_precision(&self.order_precisions(row)),
             ),
-            _ => self.mean_precision(&self.order_precisions(row)) * self.brevity_penalty(row),
+            arithmetic => {
+                let score =
+                    self.mean_precision(&self.order_precisions(row)) * self.brevity_penalty(row);
+                let is_single = arithmetic == Arithmetic::TensorToTensor;
+                if is_single { round_to_single(score) } else { score }
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -474,6 +475,69 @@ def logged(n: int, folder: Path) -> Work:
 
 add("history", logged, 1, 100)
 
+# ---- text in other segments, subtitles, logs of simultaneous systems ----
+
+
+def resegmented(method: str) -> Callable:
+    def prepared(n: int, folder: Path) -> Work:
+        words = texts.prose(n).split()
+        references = [" ".join(words[i : i + 10]) for i in range(0, n, 10)]
+        text = " ".join("changed" if i % 10 == 3 else word for i, word in enumerate(words))
+        return lambda: truebleu.resegment(text, references, method)
+
+    return prepared
+
+
+for _method in ("soft", "mweralign-none", "omnisteval", "as-wer"):
+    add(
+        f"resegment {_method}",
+        resegmented(_method),
+        100,
+        2000,
+        dearer="every word of the text may be in every segment",
+    )
+
+
+def subtitled(use: Callable[[Path], object]) -> Callable:
+    def prepared(n: int, folder: Path) -> Work:
+        file = folder / f"subtitles.{n}.srt"
+        if not file.exists():
+            file.write_text(
+                "".join(
+                    f"{i + 1}\n{i // 3600:02}:{i // 60 % 60:02}:{i % 60:02},000 --> "
+                    f"{i // 3600:02}:{i // 60 % 60:02}:{i % 60:02},900\n"
+                    f"This is subtitle {i}\nwith two lines.\n\n"
+                    for i in range(n)
+                )
+            )
+        return lambda: use(file)
+
+    return prepared
+
+
+add("read_subtitles", subtitled(truebleu.read_subtitles), 10, 500)
+add("suber", subtitled(lambda file: truebleu.suber(file, file)), 10, 200)
+
+
+def delayed(n: int, folder: Path) -> Work:
+    log = folder / f"instances.{n}.log"
+    if not log.exists():
+        words = texts.prose(20).split()
+        entry = {
+            "prediction": " ".join(words),
+            "delays": [100 * i for i in range(20)],
+            "elapsed": [110 * i for i in range(20)],
+            "prediction_length": 20,
+            "reference": " ".join(words),
+            "source": ["speech.wav"],
+            "source_length": 2000,
+        }
+        log.write_text("".join(json.dumps({"index": i, **entry}) + "\n" for i in range(n)))
+    return lambda: truebleu.latency(log)
+
+
+add("latency", delayed, 10, 300)
+
 # ---- public names with and without a case ----
 
 # Names of cases begin with these words.
@@ -488,7 +552,10 @@ COMMAND_TITLES = {
     "metric": "ROUGE-2",
 }
 NO_TEXT = dict.fromkeys(
-    ("Signature", "InputError", "TestSet", "testset", "language", "lab", "__version__"),
+    (
+        *("Signature", "InputError", "TextWarning", "TestSet", "testset", "language", "lab"),
+        *("cite", "create_playground", "__version__"),
+    ),
     "reads no text of any size",
 ) | dict.fromkeys(
     (
@@ -499,7 +566,11 @@ NO_TEXT = dict.fromkeys(
         "Explanation",
         "Family",
         "History",
+        "Latency",
         "Playground",
+        "Resegmentation",
+        "SetupDescription",
+        "SubERScore",
         "MBR",
         "MetaEvaluation",
         "StatisticOptions",

@@ -132,6 +132,10 @@ def test_natural_text_has_no_flags():
         ("tokenized", "The wea@@ ther was fine that day."),
         ("tokenized", "The weather was well @-@ behaved."),
         ("tokenized", "▁The ▁weather ▁was ▁fine"),
+        ("tokenized", "The wea ##ther was fine that day."),
+        ("special-tokens", "The <unk> was fine that day."),
+        ("special-tokens", "The weather was fine that day.</s>"),
+        ("special-tokens", "The weather was [UNK] that day. <|endoftext|>"),
         ("mojibake", "The cafÃ© was open that day."),
         ("mojibake", "It wasnâ€™t a fine day at all."),
         ("mojibake", "The weather was 20 Â°C that day."),
@@ -170,6 +174,8 @@ def test_problem_sets_flag(flag, text):
         ("tokenized", "10, 20 ,30 ... @@", PLAIN_TEXT),
         ("tokenized", "Quelle heure est-il ?", PLAIN_TEXT),
         ("tokenized", "Write to me@example.org @ home", PLAIN_TEXT),
+        ("tokenized", "Issue #12 and C## and ## 3", PLAIN_TEXT),
+        ("special-tokens", "a < b, <b>bold</b>, [sic], x <|> y", PLAIN_TEXT),
         (
             "mojibake",
             "«Elle va à « Paris », puis à « Rome »."[1:].replace(" «", "\xa0«"),
@@ -188,6 +194,33 @@ def test_problem_sets_flag(flag, text):
 )
 def test_correct_text_does_not_set_flag(flag, text, reference):
     assert flag not in find_flags(text, reference)
+
+
+def test_sources_and_pretokenized_text_may_have_subword_marks():
+    flags_by_role = find_flags_by_role([["The wea ##ther"]], [["a@@ b"]], ["c ##d <unk>"], "none")
+    assert flags_by_role["reference0"] == [set()]
+    flags_by_role = find_flags_by_role([["The wea ##ther"]], [["a@@ b"]], ["c ##d <unk>"])
+    assert flags_by_role["reference0"] == [{"tokenized"}]
+    assert flags_by_role["source"] == [{"special-tokens"}]
+
+
+@pytest.mark.thorough
+def test_special_tokens_are_counted_in_all_lines(wmt22):
+    paths = {
+        name: wmt22 / f"system-outputs/generaltest2022.en-de.hyp.{name}.de"
+        for name in ("Lan-Bridge", "Online-W")
+    }
+    reference = tb.File(wmt22 / "references/generaltest2022.en-de.ref.A.de")
+    manifest = tb.report({name: tb.File(path) for name, path in paths.items()}, reference).to_dict()
+    roles = {system["name"]: f"system{i}" for i, system in enumerate(manifest["systems"])}
+    counts = {
+        name: manifest["health"]["counts"][role].get("special-tokens", 0)
+        for name, role in roles.items()
+    }
+    # As `grep -c "<unk>"` counts the lines.
+    assert counts == {"Lan-Bridge": 229, "Online-W": 0}
+    links = [one["state"] for one in manifest["findings"] if "special tokens" in one["text"]]
+    assert [link["flag"] for link in links] == [f"special-tokens@{roles['Lan-Bridge']}"]
 
 
 def test_tokenizer_none_expects_tokenized_text():
@@ -296,7 +329,7 @@ def test_flags_follow_kernel_bit_order():
     """The flags follow the order of the kernel's constants."""
     assert list(data_checks.FLAGS)[:3] == ["empty", "missing-reference", "copied-source"]
     # No flag is duplicated.
-    assert len(data_checks.FLAGS) == 23
+    assert len(data_checks.FLAGS) == 24
     assert {flag.severity for flag in data_checks.FLAGS.values()} == {"warning", "note"}
 
 

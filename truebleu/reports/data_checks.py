@@ -1,8 +1,8 @@
 """Flags for problems in the texts of a segment that may explain its scores.
 
-kernel/src/text_flags.rs defines each flag exactly; this module explains it. No flag changes a
-score. A flag is useful if the reader can act on it: repair a file, remove a segment, choose another
-tokenizer, or inspect the segment.
+kernel/src/text_flags.rs defines the flags exactly, except those in `MARK_KINDS`; this module
+explains them. No flag changes a score. A flag is useful if the reader can act on it: repair a file,
+remove a segment, choose another tokenizer, or inspect the segment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.reports import payload
-from truebleu.text import languages, tokenizers
+from truebleu.text import languages, text_marks, tokenizers
 from truebleu.text.segments import DiskLines, Texts, to_kernel_texts
 from truebleu.text.tokenizers import Tokenize
 
@@ -40,7 +40,7 @@ def make_note(title: str, explanation: str) -> Flag:
 # Maximum number of bytes that are read from files on disk for the checks.
 MAX_CHECKED_BYTES = 1 << 27
 
-# Flags in the order of the kernel's bits, keyed by id.
+# Flags keyed by id, in the order of their bits: those of the kernel, then those of this module.
 FLAGS = {
     "empty": make_warning(
         "Empty text",
@@ -98,8 +98,8 @@ FLAGS = {
     ),
     "tokenized": make_warning(
         "Looks tokenized",
-        "The text has spaces around commas or full stops, or subword marks (@@, @-@, ▁). Metrics "
-        "expect natural text: detokenize it first.",
+        "The text has spaces around commas or full stops, or subword marks (@@, @-@, ▁, ##). "
+        "Metrics expect natural text: detokenize it first.",
     ),
     "mojibake": make_warning(
         "Wrong encoding",
@@ -155,7 +155,16 @@ FLAGS = {
         "The text contains a negation (such as not, no or never) but no reference does, or all "
         "references contain one but the text does not.",
     ),
+    "special-tokens": make_warning(
+        "Special tokens",
+        "The text contains tokens of a model, such as <unk>, </s> or [PAD], which are scored as "
+        "words. Remove them first.",
+    ),
 }
+
+# Flags that this module sets in all checked texts, with the kind of their marks in
+# `text_marks.PATTERNS`. The kernel also sets "tokenized".
+MARK_KINDS = {"special-tokens": "special tokens", "tokenized": "subword marks"}
 
 # Negation words, keyed by language. A star matches the rest of a word.
 NEGATION_WORDS = {
@@ -235,10 +244,12 @@ def find_flags(
     sources = [] if source is None else [source]
     segments = len(systems[0])
     checked = count_fitting_segments((*systems, *references, *sources), MAX_CHECKED_BYTES)
-    columns = _kernel.health(
-        [to_kernel_texts(column, checked) for column in systems],
-        [to_kernel_texts(column, checked) for column in references],
-        None if source is None else to_kernel_texts(source, checked),
+    columns = [to_kernel_texts(column, checked) for column in (*systems, *references, *sources)]
+    references_start, references_end = len(systems), len(systems) + len(references)
+    flagged_columns = _kernel.health(
+        columns[:references_start],
+        columns[references_start:references_end],
+        None if source is None else columns[-1],
         tokenized=tokenize == "none",
         unsplit=unsplit_scripts,
         negation=negation_words,
@@ -251,7 +262,12 @@ def find_flags(
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}
     totals_by_role: dict[str, RoleTotals] = {}
-    for role, (flag_bits, flag_counts, letters, marks) in zip(block_names, columns, strict=True):
+    for role, texts, (kernel_bits, flag_counts, letters, marks) in zip(
+        block_names, columns, flagged_columns, strict=True
+    ):
+        flag_bits = _flag_marks(
+            texts, kernel_bits, flag_counts, finds_subwords=tokenize != "none" and role != "source"
+        )
         nonzero = {flag: count for flag, count in zip(FLAGS, flag_counts, strict=False) if count}
         counts |= {role: nonzero} if nonzero else {}
         totals_by_role[role] = _sum_marks(letters, marks)
@@ -272,6 +288,35 @@ def find_flags(
     ]
     entry = {"flags": listed_flags, "blocks": block_names, "counts": counts, "segments": checked}
     return entry, blocks, totals_by_role
+
+
+def _flag_marks(
+    texts: bytes | Sequence[bytes | None],
+    kernel_bits: bytes,
+    flag_counts: list[int],
+    *,
+    finds_subwords: bool,
+) -> bytes:
+    """Return the block of a role with the flags of `MARK_KINDS`, and add them to its counts."""
+    block = bytearray(kernel_bits)
+    lines = texts.split(b"\n") if isinstance(texts, bytes) else texts
+    for flag, kind in MARK_KINDS.items():
+        if kind == "subword marks" and not finds_subwords:
+            continue
+        bit = list(FLAGS).index(flag)
+        offset, mask = bit // 8, 1 << bit % 8
+        strings, pattern = text_marks.PATTERNS[kind]
+        for string in map(str.encode, strings):
+            for i, text in enumerate(lines):
+                if (
+                    text
+                    and string in text
+                    and not block[4 * i + offset] & mask
+                    and pattern.search(text.decode("utf-8", "replace"))
+                ):
+                    block[4 * i + offset] |= mask
+                    flag_counts[bit] += 1
+    return bytes(block)
 
 
 def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:

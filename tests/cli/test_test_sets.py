@@ -242,6 +242,51 @@ def test_missing_test_set_offline_gives_status_4(truebleu_command, tmp_path, mon
     assert done.error.count("\n") == 1
 
 
+FLORES = ("-tok", "flores200")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("score", *FLORES),
+        ("segments", *FLORES),
+        ("compare", *FLORES),
+        ("check", *FLORES, "--min", "30"),
+        ("explain", *FLORES),
+        ("report", *FLORES),
+        ("matrix", *FLORES),
+        ("resegment", "--resegment", "mweralign-spm32k"),
+    ],
+)
+def test_missing_tokenizer_model_offline_gives_status_4(
+    truebleu_command, write, tmp_path, monkeypatch, arguments
+):
+    monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path))
+    monkeypatch.setenv("SACREBLEU", str(tmp_path / "theirs"))
+    monkeypatch.delenv("TRUEBLEU_OFFLINE", raising=False)
+    texts = [write(name, ["a cat", "a dog"]) for name in ("ref", "old", "new")]
+    files = [texts[0], "-i", *texts[1 : 3 if arguments[0] in ("compare", "report") else 2]]
+    done = truebleu_command(*arguments[:1], *files, *arguments[1:], "--offline", cwd=tmp_path)
+    assert done.status == 4, done
+    assert "downloads are disabled (--offline" in done.error
+
+
+def test_failed_model_download_names_manual_steps_in_sentences(
+    truebleu_command, write, tmp_path, monkeypatch
+):
+    for name in ("TRUEBLEU_CACHE", "SACREBLEU"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.delenv("TRUEBLEU_OFFLINE", raising=False)
+    # No server listens at the discard port.
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    text = write("ref", ["a cat"])
+    done = truebleu_command("score", text, "-i", text, *FLORES, "--mirror", "http://127.0.0.1:9/m")
+    assert done.status == 1
+    assert "http://127.0.0.1:9/m/dl.fbaipublicfiles.com/" in done.error
+    assert "mirror with TRUEBLEU_MIRROR. Or download https://" in done.error
+
+
 # ---- truebleu testset ----
 
 

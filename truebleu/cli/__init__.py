@@ -22,6 +22,7 @@ from truebleu.cli.common_options import (
     Command,
     OptionGroup,
     Parser,
+    configure_downloads,
     suggest_word,
 )
 from truebleu.cli.output import (
@@ -164,6 +165,7 @@ def _run_command(arguments: list[str]) -> None:
             build_parsers,
             _run_and_report_errors,
         )
+        configure_downloads(options)
         try:
             load_command(name).run(options)
         except ValueError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -281,7 +282,14 @@ INTERVALS = parse_options(
     level={"type": parse_confidence_level, "default": 0.95},
     seed={"type": parse_seed, "default": argument_checks.DEFAULT_SEED},
 )
-RUNNING = OptionGroup("running", THREADS, QUIET, HELP)
+DOWNLOADS = parse_options(
+    """
+    --mirror URL  download test sets and tokenizer models from this server first; the host and path
+                  of the original URL are appended to URL
+    --offline     do not download anything; a missing file ends the command with status 4
+    """
+)
+RUNNING = OptionGroup("running", THREADS, *DOWNLOADS, QUIET, HELP)
 RUNNING_QUIETLY = OptionGroup("running", QUIET, HELP)
 LOG = OptionGroup(
     "log",
@@ -359,6 +367,20 @@ def make_output_group(
         format={"choices": formats},
         width={"type": make_integer_type(0, 100)},
     )
+
+
+def configure_downloads(options: argparse.Namespace) -> None:
+    """Apply --offline, --mirror and --quiet to downloads, if the command has these options."""
+    if not hasattr(options, "offline"):
+        return
+    # Most commands download nothing, so import the module only for a setting.
+    is_imported = "truebleu.text.download" in sys.modules
+    if is_imported or options.offline or options.mirror or options.quiet:
+        from truebleu.text import download
+
+        download.settings = download.Settings(
+            options.offline or None, options.mirror, options.quiet
+        )
 
 
 def get_resample_count(options: argparse.Namespace) -> int | None:

@@ -75,10 +75,7 @@ DOCUMENTS = "--docs FILE  read the document name of each segment from FILE"
 
 # Options that select a part of a test set, as attributes of the parsed options.
 FILTER_OPTIONS = ("origlang", "subset", "domain", "documents")
-DOWNLOADS = """
-    --mirror URL           try this server first; the host and path of the original URL are appended
-                           to URL
-    --offline              do not download anything
+REGISTRY = """
     --registry FILE        read descriptions of additional test sets from this JSON file
     """
 FILTERS = """
@@ -93,7 +90,7 @@ _TEST_SET = f"""
     --ref NAME...          use these references of the test set, such as A (default: the test set's
                            preferred references)
     {FILTERS.strip()}
-    {DOWNLOADS.strip()}
+    {REGISTRY.strip()}
     """
 
 
@@ -486,7 +483,6 @@ class SelectedTestSet:
             raise UsageError("-nr/--num-refs and -t/--test-set are mutually exclusive")
         if options.language is None:
             raise UsageError("-t/--test-set needs a language pair, such as -l en-de")
-        configure_downloads(options)
         self.complete_set: TestSet = testset(
             options.test_set, options.language, references=options.ref, registry=options.registry
         )
@@ -564,13 +560,6 @@ class SelectedTestSet:
                 f"{file.path}: expected {len(self.complete_set):,} lines for {self.name}, found "
                 f"{count:,} (last line: {last[:60]!r}){hint}"
             )
-
-
-def configure_downloads(options: argparse.Namespace) -> None:
-    """Apply --offline, --mirror and --quiet to downloads."""
-    from truebleu.text import download
-
-    download.settings = download.Settings(options.offline or None, options.mirror, options.quiet)
 
 
 # Options for tables, as attributes of the parsed options.

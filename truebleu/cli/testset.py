@@ -49,7 +49,6 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     action = options.action
     _check_names(options)
-    files.configure_downloads(options)
     with output:
         if action == "show":
             _show_fields(options, output)
@@ -284,7 +283,7 @@ COMMAND = Command(
     lambda _: [
         ACTION,
         OptionGroup("show: selection", files.FILTERS),
-        OptionGroup("downloads", files.DOWNLOADS),
+        OptionGroup("downloads", *shared.DOWNLOADS, files.REGISTRY),
         shared.make_output_group(shared.VIEW_FORMATS, "text", shared.COLOR),
         shared.RUNNING_QUIETLY,
     ],

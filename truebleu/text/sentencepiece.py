@@ -166,7 +166,7 @@ def _download_model(name: str) -> str:
         download.download_file(source, path, name=f"{name}.model", accept=accept)
     except download.DownloadError as error:
         raise download.DownloadError(
-            f"the tokenizer {name} needs its model: {error}; {remedies}"
+            f"the tokenizer {name} needs its model: {str(error).rstrip('.')}. Or {remedies}"
         ) from None
     return path
 

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [folder, binary] = process.argv.slice(2);
-const { Kernel, toNumbers } = await import(pathToFileURL(`${folder}/kernel.js`).href);
+const { toNumbers } = await import(pathToFileURL(`${folder}/kernel.js`).href), { WorkerKernel } = await import(pathToFileURL(`${folder}/worker_kernel.js`).href);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { lowercase, cases = [], lists = [], alignments = [] } = JSON.parse(input);
-const kernel = await Kernel.load(readFileSync(binary));
+const kernel = await WorkerKernel.load(readFileSync(binary));
 kernel.setLowercase(new Uint8Array(Uint32Array.from(lowercase).buffer));
 
 /** Add a column of texts. Blocks are in base64, as in reports, because JSON strings cannot hold partial characters. */

@@ -32,7 +32,8 @@ MAX_UNFOLDED_ROWS = 24
 # All rules are limited to one class, so that they do not affect the rest of a notebook. Colours
 # only repeat what numbers, stars and signs show, and colour-blind readers can distinguish them.
 # Rules for tables have a higher specificity than a notebook's rules.
-STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+BASE_STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+STYLE = BASE_STYLE + Path(__file__).with_name("explanation.css").read_text(encoding="utf-8")
 # An id in the selector outweighs the long selectors of notebooks, even if no element has this id.
 PART_STYLE = STYLE.replace(".truebleu", ":is(.truebleu, #truebleu)")
 PAGE_STYLE = """

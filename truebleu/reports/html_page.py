@@ -29,6 +29,7 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _IMPORT = re.compile(r'^import \{[^}\n]*\} from "\./([\w-]+\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let)\b)", re.MULTILINE)
 # Comment lines, type annotations and indentation, which browsers do not need.
+_AUTHOR_STYLE = re.compile(r"^\s+|/\*.*?\*/\s*", re.MULTILINE | re.DOTALL)
 _AUTHOR_TEXT = re.compile(r"^\s*//[^\n]*\n|/\*\*.*?\*/\s*|^\s+", re.MULTILINE | re.DOTALL)
 
 
@@ -38,7 +39,7 @@ class Viewer:
     __slots__ = ("css", "script", "template", "worker")
 
     def __init__(self, folder: Path, style: str, entry: str = "report.js") -> None:
-        self.css = _read_viewer_file(folder / "page.css") + style
+        self.css = _AUTHOR_STYLE.sub("", _read_viewer_file(folder / "page.css") + style)
         self.script = join_modules(folder / "viewer", entry)
         self.worker = join_modules(folder / "viewer", "worker.js")
         # Pieces of markup, alternating with placeholder names.
@@ -108,14 +109,14 @@ def format_policy(viewer: Viewer, connect: str = "'none'") -> str:
 @cache
 def load_report_viewer() -> Viewer:
     """Return the style, scripts and template of a report."""
-    return Viewer(PACKAGE_FOLDER, html.STYLE)
+    return Viewer(PACKAGE_FOLDER, html.BASE_STYLE)
 
 
 @cache
 def load_playground_viewer() -> Viewer:
     """Return the viewer of the playground, which also builds reports in the page."""
     return Viewer(
-        PACKAGE_FOLDER, html.STYLE + _read_viewer_file(PACKAGE_FOLDER / "lab.css"), "lab.js"
+        PACKAGE_FOLDER, html.BASE_STYLE + _read_viewer_file(PACKAGE_FOLDER / "lab.css"), "lab.js"
     )
 
 

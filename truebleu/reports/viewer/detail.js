@@ -6,7 +6,7 @@ import {renderNotes} from "./notes.js";
 import {renderMarks} from "./highlights.js";
 import {countsEdits} from "./metric.js";
 import {buildRecipe} from "./kernel_client.js";
-import {splitIntoUnits} from "./sentence_scores.js";
+import {splitIntoUnits} from "./text_units.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */

@@ -1,9 +1,10 @@
 // Export view: tables, segments, charts, commands and citation.
-import {announce, renderBadge, createButton, createCheckbox, copyText, formatCount, downloadText, el, formatPlural, createSelect, formatScore, formatDelta, formatScoreInterval} from "./dom.js";
-import {renderFigure, drawForestPlot, drawHistogram, formatScoreTick} from "./svg_charts.js";
+import {announce, createButton, createCheckbox, copyText, formatCount, downloadText, el, formatPlural, createSelect, formatScore} from "./dom.js";
+import {renderFigure, drawHistogram, formatScoreTick} from "./svg_charts.js";
 import {getSegmentRecord} from "./detail.js";
 import {formatFloat} from "./metric.js";
 import {getSortTitle} from "./segments.js";
+import {listMeasures, renderForestPlot} from "./summary.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 
@@ -99,11 +100,9 @@ export const exportsView = {
     const n = current.selectedSegments.length, waiting = current.filterProgress !== null ? "To save segments, wait until the filter has finished." : current.problem ? `No segments: ${current.problem}.` : "";
     container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.isUnfiltered ? `All ${formatPlural(n, "segment")}` : `${formatCount(n)} of ${formatPlural(data.n, "segment")} after filtering`}, in the order of the list (${getSortTitle(current)}), scored by ${metric.name}${data.isRedacted ? "; this report has no texts" : manifest.embedded < data.n && !manifest.serve ? `; this report contains the texts of ${formatCount(manifest.embedded)}` : ""}.`),
       el("p.joined", {}, createButton("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), createButton("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), createGuardCheckbox())));
-    const pairs = data.systems.filter(s => s !== a).map(s => ({ system: s, value: current.scoreCorpus(s) - current.scoreCorpus(a), pair: current.getPair(a, s) }));
     const charts = el("section", {}, el("h2", {}, "Charts"));
-    if (pairs.some(p => p.pair?.interval)) charts.append(renderFigure({ title: `Δ ${metric.name} from ${a.letter} ${a.name}.`, summary: metric.higherIsBetter ? "Filled points mark significant differences." : "Lower is better. Filled points mark significant differences.",
-      draw: width => drawForestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.name}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} from ${a.letter}`, width),
-      columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [renderBadge(p.system, true), formatDelta(p.value), p.pair?.interval ? formatScoreInterval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
+    const measures = listMeasures(context, manifest.comparison).filter(measure => measure.id === current.setting.id), forestFigure = renderForestPlot(context, measures, manifest.comparison);
+    if (forestFigure) charts.append(forestFigure);
     const column = b ? "delta" : "scoreA", values = current.getColumn(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), getPercentile = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
     const tieCount = b ? values.filter(v => v === 0).length : 0;
     charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment (${b.letter} − ${a.letter}).` : `${metric.name} of each segment.`, summary: `The middle half is between ${formatScore(getPercentile(0.25), 1)} and ${formatScore(getPercentile(0.75), 1)}.${b ? ` The dark bar at 0 shows ${formatPlural(tieCount, "tie")}.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b, format: formatScoreTick }, width),

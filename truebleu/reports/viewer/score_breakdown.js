@@ -14,7 +14,7 @@ export const whyView = {
   id: "why", title: "Why", key: "w",
   render(container, context) {
     const { metric } = context.current;
-    container.append(el("h1", {}, "Why"), el("p.facts", {}, FORMULAS[metric.kind]), renderScoreSteps(context));
+    container.append(el("h1", {}, "Why"), el("p.facts", {}, FORMULAS[metric.kind], metric.kind === "TER" ? "" : " Click a number to see its segments."), renderScoreSteps(context));
     if (context.current.b) container.append(renderDeltaParts(context));
     container.append(renderWhatIf(context));
     if (context.data.settings.length > 1 || !context.current.metric.isReported) container.append(renderSettings(context));
@@ -22,13 +22,13 @@ export const whyView = {
 };
 
 const FORMULAS = {
-  "BLEU": "BLEU is the brevity penalty times the geometric mean of the n-gram precisions. Click a number to see its segments.",
-  "chrF": "chrF is the F-score of character n-gram precision and recall, each averaged over the orders. Click a number to see its segments.",
-  "WER": "WER is the number of edits per 100 reference words. Lower is better. Click a number to see its segments.",
-  "CER": "CER is the number of edits per 100 reference characters. Lower is better. Click a number to see its segments.",
-  "MER": "MER is the number of edits divided by the number of hits and edits, as a percentage. Lower is better. Click a number to see its segments.",
-  "WIL": "WIL is 100 − WIP. WIP is the share of reference words that are hits times the share of hypothesis words that are hits. Lower WIL is better. Click a number to see its segments.",
-  "WIP": "WIP is the share of reference words that are hits times the share of hypothesis words that are hits, as a percentage. Click a number to see its segments.",
+  "BLEU": "BLEU is the brevity penalty times the geometric mean of the n-gram precisions.",
+  "chrF": "chrF is the F-score of character n-gram precision and recall, each averaged over the orders.",
+  "WER": "WER is the number of edits per 100 reference words. Lower is better.",
+  "CER": "CER is the number of edits per 100 reference characters. Lower is better.",
+  "MER": "MER is the number of edits divided by the number of hits and edits, as a percentage. Lower is better.",
+  "WIL": "WIL is 100 − WIP. WIP is the share of reference words that are hits times the share of hypothesis words that are hits. Lower WIL is better.",
+  "WIP": "WIP is the share of reference words that are hits times the share of hypothesis words that are hits, as a percentage.",
   "TER": "TER is the number of edits per 100 words of average reference length. Lower is better.",
 };
 

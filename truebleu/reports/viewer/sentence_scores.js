@@ -1,8 +1,9 @@
-// Scores of single sentences, with tokens, n-gram counts and the steps of the calculation.
+// Scores of single sentences in the playground, with tokens, n-gram counts and the steps of the calculation.
 import {getColumnNames, getMissingOrder, buildRecipe} from "./kernel_client.js";
 import {Metric} from "./metric.js";
 import {toNumbers, packTexts} from "./kernel.js";
-import {BLANK, clipNgrams, numberNgrams} from "./tokens.js";
+import {clipNgrams, numberNgrams} from "./tokens.js";
+import {splitIntoUnits} from "./text_units.js";
 
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./kernel_client.js").KernelClient} Live */
@@ -46,29 +47,6 @@ function countSentence(client, setting, hypothesis, references) {
     handles.push(table);
     return { row: toNumbers(kernel.getRows(table).bytes), value: kernel.scoreSegments(metric, table)[0] };
   } finally { for (const handle of handles) kernel.release(handle); }
-}
-
-/** Split a text into the tokens or characters that a metric counts. @param {Live} client @param {Setting} setting @param {string} text @param {boolean} reference */
-export function splitIntoUnits(client, setting, text, reference) {
-  const { metric, parameters: p } = setting, ownRecipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
-  const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => client.kernel.tokenize(client.getMetric(recipe), text, reference);
-  if (metric === "chrF") {
-    // With `whitespace`, chrF counts white space as characters, but still splits words at it.
-    const joined = split({ ...ownRecipe, char_order: 1, word_order: 0 }).join("");
-    return { tokens: p.word_order ? split({ ...ownRecipe, whitespace: false }).flatMap(splitPunctuation) : [], characters: [...joined].filter(c => p.whitespace || !BLANK.test(c)) };
-  }
-  const tokens = split(ownRecipe);
-  return metric === "CER" ? { tokens: [], characters: [...tokens.join("")] } : { tokens, characters: [] };
-}
-
-const CHRF_PUNCTUATION = /[!-/:-@[-`{-~]/;
-
-/** Split one punctuation mark off a word as chrF++ does: at the end, or else at the beginning. @param {string} word */
-function splitPunctuation(word) {
-  const letters = [...word], last = letters.length - 1;
-  if (!last) return [word];
-  if (CHRF_PUNCTUATION.test(letters[last])) return [letters.slice(0, last).join(""), letters[last]];
-  return CHRF_PUNCTUATION.test(letters[0]) ? [letters[0], letters.slice(1).join("")] : [word];
 }
 
 /** Score one segment and return the details. @param {Live} client @param {Setting} setting @param {string} hypothesisText @param {string[]} referenceTexts @returns {SentenceScore} */

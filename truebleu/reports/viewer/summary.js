@@ -46,7 +46,7 @@ const sentenceCase = text => text[0]?.toUpperCase() + text.slice(1);
 const formatLanguages = ({ languages }) => languages?.source && languages?.target ? `${languages.source} → ${languages.target}` : languages?.target ?? null;
 
 /** Return the measures of the comparison in order, preceded by the current setting if the comparison does not include it. @param {Context} context @param {any} content @returns {ScoredMeasure[]} */
-function listMeasures({ data, current }, content) {
+export function listMeasures({ data, current }, content) {
   const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), measures = [...data.settings.filter(s => s.headline), ...columns];
   const place = (/** @type {Setting} */ s) => content.metrics.findIndex((/** @type {any} */ m) => m.name === s.column);
   measures.sort((x, y) => place(x) - place(y));
@@ -111,7 +111,7 @@ function renderOverview(context, measures, content) {
 }
 
 /** Render the forest plot of differences from the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
-function renderForestPlot(context, measures, content) {
+export function renderForestPlot(context, measures, content) {
   const { data, current } = context, hasSeveralSystems = data.systems.length > 1, level = Math.round(100 * current.level);
   const panels = measures.map(measure => ({ title: hasSeveralSystems ? `Δ ${measure.label} from ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, percentage: measure.percentage, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {
     const ends = hasSeveralSystems ? test?.interval : reportedScores?.interval, p = getDecidingP(test);

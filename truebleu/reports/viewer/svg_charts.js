@@ -124,20 +124,6 @@ export function drawBars(groups, systems, label, width, format = value => format
 }
 
 /**
- * Draw differences with their intervals, and a line at zero.
- * @param {{label: string, value: number, ends: Ends, sure: boolean}[]} rows @param {string} label @param {number} width
- */
-export function drawForestPlot(rows, label, width) {
-  const isWide = width >= 480, left = isWide ? 150 : 8, right = isWide ? 150 : 8, line = isWide ? 28 : 42, all = [0, ...rows.flatMap(r => [r.value, r.ends?.low ?? r.value, r.ends?.high ?? r.value])];
-  const low = Math.min(...all), high = Math.max(...all), x = (/** @type {number} */ v) => left + 8 + (width - left - right - 16) * (v - low) / (high - low || 1), bottom = rows.length * line;
-  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(low, high, isWide ? 6 : 3), x, 0, bottom), svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: bottom }), rows.map((r, i) => {
-    const y = (i + 1) * line - 14, valueText = `${formatDelta(r.value)}${r.ends ? ` ${formatScoreInterval(r.ends.low, r.ends.high)}` : ", n too small"}`;
-    return svg("g", {}, svg("text.name", { x: 2, y: isWide ? y + 4 : y - 13 }, fitText(r.label, isWide ? left - 6 : width - 150)), drawWhisker(r.ends, x, y),
-      svg("circle.point", { class: r.sure ? "" : "open", cx: x(r.value), cy: y, r: 4 }), svg("text.tick", { x: width - 2, y: isWide ? y + 4 : y - 13, "text-anchor": "end" }, valueText));
-  }));
-}
-
-/**
  * Draw a stacked bar of hatched parts: positive parts to the right of zero, negative parts to the left.
  * @param {{name: string, value: number}[]} parts @param {string} label @param {number} width
  */

@@ -1,6 +1,6 @@
 // Web worker: resampling, n-gram lists, and the user's regular expressions, which might run
 // forever.
-import {Kernel} from "./kernel.js";
+import {WorkerKernel} from "./worker_kernel.js";
 import {findSpans} from "./match_positions.js";
 
 /** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
@@ -8,7 +8,7 @@ import {findSpans} from "./match_positions.js";
 /** @typedef {{kind: "regex", pattern: string, flags: string, texts: (string | null | undefined)[], segments: number[]}} RegexTask */
 /** @typedef {{kind: "places", pattern: string, flags: string, texts: string[], limit: number}} PlacesTask */
 
-/** @type {Kernel | null} */
+/** @type {WorkerKernel | null} */
 let kernel = null;
 
 self.onmessage = async event => {
@@ -23,7 +23,7 @@ self.onmessage = async event => {
 /** Compute bootstrap intervals as truebleu.significance does. @param {BootstrapTask} task @param {(share: number) => void} onProgress @returns {Promise<number[][]>} */
 async function resample({ binary, recipe, tables, width, groups, samples, level, seed }, onProgress) {
   if (!kernel) {
-    kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+    kernel = /** @type {WorkerKernel} */ (await WorkerKernel.load(/** @type {BufferSource} */ (binary)));
     kernel.setLowercase(new Uint8Array()); // The worker reads no text, so it needs no lower-case table.
   }
   const loadedKernel = kernel, metric = loadedKernel.addMetric(recipe), tableHandles = tables.map(rows => loadedKernel.addTableFromRows(rows, width));
@@ -43,7 +43,7 @@ const RESAMPLES_PER_STEP = 20;
 
 /** Compute n-gram lists, or word counts by frequency. @param {NgramTask} task */
 async function countNgrams({ words, binary, lowercase, recipe, systems, references, n, orders, pair, limit, edges }) {
-  const ngramKernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+  const ngramKernel = /** @type {WorkerKernel} */ (await WorkerKernel.load(/** @type {BufferSource} */ (binary)));
   ngramKernel.setLowercase(lowercase);
   const [systemColumns, referenceColumns] = [systems, references].map(blocks => blocks.map(block => ngramKernel.addTexts(block, n)));
   const grams = ngramKernel.addNgrams(ngramKernel.addMetric(recipe), systemColumns, referenceColumns, words ? 1 : orders);

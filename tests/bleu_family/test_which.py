@@ -324,7 +324,9 @@ def test_command_score_accepts_several_systems(family_files, write, capfd):
 def test_command_list_and_show(capfd):
     status, output, _ = run_family_command(capfd, "list", "-f", "text")
     assert status == 0
-    assert len(re.findall(r"^\S", output, re.MULTILINE)) == len(family) + 2
+    table, _, note = output.rpartition("\n\n")
+    assert len(re.findall(r"^\S", table, re.MULTILINE)) == len(family) + 2
+    assert "Use truebleu score REF -i HYP -tok flores200" in " ".join(note.split())
     status, output, _ = run_family_command(capfd, "show", "mteval-v13a", "nist", "-f", "text")
     assert status == 0
     assert "NIST evaluations" in output

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import hypothesis.strategies as st
 import pytest
@@ -234,3 +235,27 @@ def test_more_than_two_plus_signs_need_a_signature():
         truebleu.metric("chrf+++")
     metric = truebleu.CHRF(word_order=3)
     assert truebleu.metric(str(metric)) == metric
+
+
+@pytest.mark.parametrize(
+    ("name", "tokenizer"),
+    [
+        ("spBLEU", "flores200"),
+        ("sp-bleu", "flores200"),
+        ("f200spBLEU", "flores200"),
+        ("spbleu101", "flores101"),
+        ("spBLEU-1K", "spBLEU-1K"),
+        ("flores200", "flores200"),
+        ("13a", "13a"),
+    ],
+)
+def test_bleu_with_tokenizer_is_suggested_for_names_of_spbleu_and_tokenizers(name, tokenizer):
+    remedy = f"-m bleu -tok {tokenizer} (in Python, metric('bleu', tokenize='{tokenizer}'))"
+    for lookup in (truebleu.metric, truebleu.family.__getitem__):
+        with pytest.raises(ValueError, match=re.escape(remedy)):
+            lookup(name)
+
+
+def test_spbleu_as_tokenizer_names_its_tokenizer():
+    with pytest.raises(ValueError, match="tokenizer of spBLEU is called 'flores200'"):
+        truebleu.BLEU("spBLEU")

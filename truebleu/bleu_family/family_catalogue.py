@@ -19,7 +19,7 @@ from truebleu.bleu_family.machine_translation import (
 )
 from truebleu.bleu_family.related_metrics import RELATED_METRICS, list_related_members
 from truebleu.metrics import registry
-from truebleu.text import argument_checks, terminal_layout
+from truebleu.text import argument_checks, terminal_layout, tokenizers
 from truebleu.text.corpus_inputs import Hypotheses, References
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class Family(Mapping[str, Member]):
                 f"'{name}' is a metric, not a member of the BLEU family. Use truebleu score "
                 f"-m {name}. {namesake}".removesuffix(". ")
             )
+        if advice := tokenizers.explain_tokenized_bleu(str(name)):
+            raise UnknownMemberError(f"'{name}' is not a member of the BLEU family: {advice}")
         near = argument_checks.find_closest(str(name), MEMBERS)
         hint = f"; did you mean '{near}'?" if near else "."
         raise UnknownMemberError(

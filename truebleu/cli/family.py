@@ -104,7 +104,12 @@ def _list_members(options: argparse.Namespace) -> FamilyResult:
     table = Table.from_text_rows(
         ["member", "printed like", "differences from sacreBLEU"], rows, (0, 1, 2)
     )
-    return {"members": [member.to_dict() for member in family.values()]}, [table]
+    note = (
+        "spBLEU is not a variant of the formula: it is BLEU with the tokenizer flores200 or "
+        "flores101. Use truebleu score REF -i HYP -tok flores200."
+    )
+    members = [member.to_dict() for member in family.values()]
+    return {"members": members}, [table, Paragraph(note, "note")]
 
 
 def _show_members(options: argparse.Namespace) -> FamilyResult:

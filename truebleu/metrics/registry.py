@@ -12,7 +12,7 @@ from typing import Any
 
 from truebleu.metrics.base import CONTEXT_FIELDS, Metric, Signature
 from truebleu.metrics.scores import split_signature
-from truebleu.text import argument_checks
+from truebleu.text import argument_checks, tokenizers
 
 AnyMetric = Metric[Any]
 # Metric names, each with its module, its class and the parameters that it implies.
@@ -294,6 +294,8 @@ def _find_class_of_signature(
             f"metric '{name}' needs delays, which text does not have. Use truebleu latency LOG, "
             f"or truebleu compare --scores {name.upper()}=LOG"
         )
+    if name not in METRIC_GROUPS and (advice := tokenizers.explain_tokenized_bleu(name)):
+        raise ValueError(f"unknown metric '{name}': {advice}")
     known_names = [*list_metric_names(), *PREFIXED_METRICS]
     closest = argument_checks.find_closest(name.replace("_", "-"), known_names)
     hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"

@@ -71,6 +71,13 @@ PYTHON_TOKENIZERS = {
     "icu:LOCALE": ("icu", "ICU with its dictionary for a language"),
 }
 
+# Tokenizers of spBLEU, which is BLEU with a SentencePiece model, by its names in lower case
+# without hyphens. spBLEU alone mostly means the model of FLORES-200.
+_SPBLEU_TOKENIZERS = {
+    **dict.fromkeys(("spbleu", "spbleu200", "f200spbleu", "flores200spbleu"), "flores200"),
+    **dict.fromkeys(("spbleu101", "f101spbleu", "flores101spbleu"), "flores101"),
+    "spbleu1k": "spBLEU-1K",
+}
 
 # All tokenizer names, with a placeholder such as FILE in place of a path or a locale.
 TOKENIZER_NAMES = [*KERNEL_TOKENIZERS, *DATA_TOKENIZERS, *PYTHON_TOKENIZERS]
@@ -80,6 +87,32 @@ _PARAMETRIZED_NAMES = {name.partition(":")[0]: name for name in TOKENIZER_NAMES 
 def _get_listed_name(name: str) -> str:
     kind, colon, _ = name.partition(":")
     return _PARAMETRIZED_NAMES.get(kind, name) if colon else name
+
+
+def _simplify_name(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def explain_tokenized_bleu(name: str) -> str:
+    """Explain how to compute BLEU with a tokenizer whose name was used for a metric, or return "".
+
+    >>> explain_tokenized_bleu("f200spBLEU")
+    "it is BLEU with the tokenizer flores200. Use -m bleu -tok flores200 (in Python, \
+metric('bleu', tokenize='flores200'))"
+    """
+    spbleu_tokenizer = _SPBLEU_TOKENIZERS.get(_simplify_name(name))
+    tokenizer = spbleu_tokenizer or name
+    if _get_listed_name(tokenizer) not in TOKENIZER_NAMES:
+        return ""
+    is_ambiguous = _simplify_name(name) == "spbleu"
+    problem = (
+        f"it is BLEU with the tokenizer {tokenizer}" if spbleu_tokenizer else "it is a tokenizer"
+    )
+    other_model = ", or flores101 for the model of FLORES-101" if is_ambiguous else ""
+    return (
+        f"{problem}{other_model}. Use -m bleu -tok {tokenizer} "
+        f"(in Python, metric('bleu', tokenize='{tokenizer}'))"
+    )
 
 
 def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
@@ -107,9 +140,11 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
             return name
     if tokenize == "spm":
         return "flores101"
-    raise ValueError(
-        f"unknown tokenizer '{tokenize}'{argument_checks.suggest_names(tokenize, TOKENIZER_NAMES)}"
-    )
+    spbleu_tokenizer = _SPBLEU_TOKENIZERS.get(_simplify_name(tokenize))
+    hint = argument_checks.suggest_names(tokenize, TOKENIZER_NAMES)
+    if spbleu_tokenizer:
+        hint = f"; the tokenizer of {tokenize} is called '{spbleu_tokenizer}'"
+    raise ValueError(f"unknown tokenizer '{tokenize}'{hint}")
 
 
 def parse_signature_label(name: str) -> str:

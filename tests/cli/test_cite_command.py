@@ -154,7 +154,6 @@ def test_unknown_metric_of_others_has_a_note(truebleu_command):
         (["--test", "t"], 2, "--test: unknown value 't'"),
         (["--correction", "holm"], 2, "--correction has no effect without --test"),
         (["x.json", "-m", "bleu"], 2, "-m/--metrics has no effect with a result FILE"),
-        (["x.json", "y.json"], 2, "unexpected argument 'y.json'"),
         (["-f", "csv"], 2, "unknown value 'csv'"),
     ],
 )
@@ -169,3 +168,78 @@ def test_former_option_names_the_command(truebleu_command):
     result = truebleu_command("--citation")
     assert (result.status, result.output) == (2, "")
     assert "use truebleu cite" in result.error
+
+
+@pytest.mark.parametrize("is_one_file", [False, True])
+def test_sentences_name_tables_with_different_corrections(truebleu_command, tmp_path, is_one_file):
+    tables = [tmp_path / "main.tex", tmp_path / "appendix.tex"]
+    for table, options in zip(tables, ([], ["--correction", "holm"]), strict=True):
+        words = ("-m", "bleu", "-parn", "99", "-q", "--label", f"tab:{table.stem}", *options)
+        assert (
+            truebleu_command("compare", REFERENCE, "-i", *SYSTEMS, *words, "-o", table).status == 0
+        )
+    if is_one_file:
+        both = tmp_path / "both.tex"
+        both.write_text("\n".join(table.read_text() for table in tables))
+        tables = [both]
+    result = truebleu_command("cite", *tables, "-f", "latex")
+    assert (result.status, result.error) == (0, "")
+    text = result.output.partition("\\endinput")[0]
+    assert text.count("We report BLEU") == 1
+    assert text.count("by Holm's method") == 1
+    first, second = text.split("For Table~")[1:]
+    assert first.startswith(r"\ref{tab:main}, we test differences between systems by paired")
+    assert "Holm" not in first
+    assert second.startswith(r"\ref{tab:appendix}, we test")
+    keys = list_keys(result.output.partition("\\endinput")[2])
+    assert "holm-1979-simple" in keys
+    assert len(keys) == len({*keys})
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_each_table_of_concatenated_results_has_its_own_sentence(truebleu_command, tmp_path, form):
+    words = ("compare", REFERENCE, "-i", *SYSTEMS, "-parn", "99", "-q", "-f", form)
+    text = (
+        truebleu_command(*words).output
+        + "\n"
+        + truebleu_command(*words, "--correction", "bh").output
+    )
+    (tmp_path / "out").write_text(text)
+    result = truebleu_command("cite", tmp_path / "out")
+    assert result.status == 0
+    prose = " ".join(result.output.split())
+    first, second = prose.partition(". @")[0].split("For table ")[1:3]
+    assert first.startswith("1 of out, we test")
+    assert "corrected" not in first
+    assert second.startswith("2 of out, we test")
+    assert "Benjamini" in second
+
+
+def test_equal_setups_of_several_files_need_no_names(truebleu_command, result_file):
+    (result_file.parent / "copy.json").write_text(result_file.read_text())
+    one = truebleu_command("cite", result_file)
+    both = truebleu_command("cite", result_file, result_file.parent / "copy.json")
+    assert (both.status, both.error, both.output) == (0, "", one.output)
+
+
+def test_parts_of_a_long_latex_table_are_one_table(truebleu_command, tmp_path):
+    systems = []
+    for i in range(40):
+        systems.append(tmp_path / f"system{i}.en")
+        systems[-1].write_text(SYSTEMS[i % 2].read_text())
+    table = tmp_path / "long.tex"
+    words = ("-parn", "9", "-q", "-m", "bleu", "-o", table)
+    assert truebleu_command("compare", REFERENCE, "-i", *systems, *words).status == 0
+    assert table.read_text().count("\\end{table}") == 2
+    result = truebleu_command("cite", table)
+    assert (result.status, result.error) == (0, "")
+    assert "For " not in result.output.partition(cite.LATEX_ADVICE)[0]
+
+
+def test_table_without_signatures_has_a_note(truebleu_command, tmp_path):
+    words = ("compare", REFERENCE, "-i", *SYSTEMS, "-parn", "99", "-q", "-f", "latex")
+    parts = [truebleu_command(*words, *more).output for more in ((), ("--signature", "none"))]
+    (tmp_path / "both.tex").write_text("\n".join(parts))
+    result = truebleu_command("cite", tmp_path / "both.tex")
+    assert result.status == 0
+    assert "both.tex has no signatures, so it is not described" in result.error

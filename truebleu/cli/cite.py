@@ -11,6 +11,9 @@ examples:
   truebleu cite table.tex -f latex -o setup.tex
       write the sentences with \cite, to include with \input{setup}; the entries follow \endinput
 
+  truebleu cite main.tex appendix.tex -f latex -o setup.tex
+      describe the setup of two tables; sentences that hold for one table name it
+
   truebleu cite table.tex -f bibtex -o references.bib
       write only the BibTeX entries
 """
@@ -23,6 +26,7 @@ from collections.abc import Iterable
 from truebleu.cli import common_options as shared
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
+from truebleu.cli.input_files import check_files
 from truebleu.cli.output import Results, UsageError, print_message
 from truebleu.comparison import setup_description
 from truebleu.comparison.comparison_request import TESTS
@@ -41,12 +45,13 @@ def _list_test_sets() -> Iterable[str]:
 RESULT = OptionGroup(
     "result",
     """
-    result FILE         read the metrics, test and test set from this output of truebleu score,
+    results FILE        read the metrics, test and test set from these outputs of truebleu score,
                         compare or report: JSON, HTML, or text, Markdown or LaTeX with signatures; -
-                        for standard input
-    -e --encoding NAME  read FILE in this encoding (default: utf-8)
+                        for standard input. Sentences name the tables that they describe if the
+                        setups differ
+    -e --encoding NAME  read each FILE in this encoding (default: utf-8)
     """,
-    result={"nargs": "?"},
+    results={"nargs": "*", "default": ()},
     encoding={"default": "utf-8"},
 )
 METHODS = OptionGroup(
@@ -92,17 +97,20 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescription:
-    """Return the setup from the result file, or from the methods on the command line."""
+    """Return the setup from the result files, or from the methods on the command line."""
     flags = {"metrics": "-m/--metrics", "test": "--test", "correction": "--correction"}
     flags |= {"test_set": "-t/--test-set", "registry": "--registry"}
-    if options.result is not None:
+    if options.results:
         for name, flag in flags.items():
             if getattr(options, name) is not None:
                 raise UsageError(f"{flag} has no effect with a result FILE")
         with shared.reraise_as_usage_error("-e/--encoding"):
-            file = File(options.result, encoding=options.encoding)
-        text = "\n".join(file.read_lines())
-        return setup_description.read_result(text, format_path(file))
+            files = [File(path, encoding=options.encoding) for path in options.results]
+        check_files(options, files)
+        tables: list[setup_description.TableSetup] = []
+        for file in files:
+            tables += setup_description.read_tables("\n".join(file.read_lines()), format_path(file))
+        return setup_description.combine_setups(tables)
     if options.correction is not None and options.test is None:
         raise UsageError("--correction has no effect without --test")
     with shared.reraise_as_usage_error("-m/--metrics"):
@@ -116,7 +124,7 @@ def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescr
 
 
 COMMAND = Command(
-    "truebleu cite [FILE] [options]",
+    "truebleu cite [FILE...] [options]",
     __doc__,
     lambda _: [
         RESULT,

@@ -496,11 +496,14 @@ class Parser(argparse.ArgumentParser):
         # argparse would treat -#3 as an option, but treats words that contain a space as arguments.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
         parsed, rest = self.parse_known_args(list(self._add_default_values(words)))
-        if rest and not hasattr(parsed, "references"):
-            self.error(f"unexpected argument '{rest[0]}'")
+        for action in self._actions if rest else ():
+            if not action.option_strings and action.nargs == "*":
+                # argparse does not accept positional arguments in several places.
+                values = [self._get_value(action, word) for word in rest]
+                setattr(parsed, action.dest, [*getattr(parsed, action.dest), *values])
+                return parsed
         if rest:
-            # argparse does not accept positional arguments in several places.
-            parsed.references = [*parsed.references, *rest]
+            self.error(f"unexpected argument '{rest[0]}'")
         return parsed
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:

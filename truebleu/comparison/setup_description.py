@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -85,6 +86,9 @@ TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|
 # A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0". Names start
 # after a separator; otherwise, the search would take quadratic time in long lines without spaces.
 PRINTED_SIGNATURE = re.compile(r"(?<![^\s|`])([^\s|`]+)\|((?:nrefs|#|case|c):[^\s`\\]+)")
+LATEX_TABLE_END = re.compile(r"\\end\{table\*?\}")
+LATEX_CONTINUATION = "}, continued.}"
+LATEX_LABEL = re.compile(r"\\label\{([^{}]*)\}")
 # Start tag of the JSON in reports of truebleu.
 MANIFEST_TAG = '<script type="application/json" id="manifest">'
 
@@ -121,10 +125,15 @@ class SetupDescription(Record):
     """The method that divided the outputs into segments, as in the signature, or None."""
     omissions: tuple[str, ...] = ()
     """Sentences on parts of the setup that a printed result does not state."""
+    tables: tuple[TableSetup, ...] = ()
+    """The setups of several tables, if they differ. Then only `metrics` and `test_sets` of the
+    other fields have a meaning: they are those of all tables."""
 
     @property
     def citations(self) -> list[str]:
         """The keys of all works to cite, in the order of the sentences."""
+        if self.tables:
+            return list(dict.fromkeys(key for one in self.tables for key in one.setup.citations))
         keys = [key for one in (*self.metrics, *self.test_sets) for key in one.citations]
         keys += [self._program_key, *self._resegmentation_keys]
         if self.test is not None:
@@ -148,6 +157,8 @@ class SetupDescription(Record):
     @property
     def notes(self) -> list[str]:
         """Sentences on methods without a known citation, and on missing parts of the setup."""
+        if self.tables:
+            return list(dict.fromkeys(note for one in self.tables for note in one.setup.notes))
         return [
             *self.omissions,
             *(
@@ -161,8 +172,11 @@ class SetupDescription(Record):
         """Return the BibTeX entries of all works."""
         user_entries = dict.fromkeys(one.bibtex.strip() for one in self.test_sets if one.bibtex)
         entries = format_bibtex(self.citations)
-        if self._program_key == "truebleu":
-            version = self.program.removeprefix("truebleu ")
+        programs = [one.setup.program for one in self.tables] or [self.program]
+        # A bibliography has one entry per key, so it names the version of the first table.
+        program = next((one for one in programs if one.startswith("truebleu ")), None)
+        if program is not None:
+            version = program.removeprefix("truebleu ")
             entries = entries.replace(f"Version {__version__}}}", f"Version {version}}}")
         return "\n".join([entries, *(f"{one}\n" for one in user_entries)])
 
@@ -175,7 +189,7 @@ class SetupDescription(Record):
             labels += [work.label for work in parse_bibtex(entries)]
             return f" ({'; '.join(labels)})" if labels else ""
 
-        return " ".join(self._build_sentences(cite, str, str))
+        return " ".join(self._build_sentences(cite, str, str, "the table {}".format))
 
     def latex(self) -> str:
         r"""Return the sentences for LaTeX, with `\cite`."""
@@ -184,7 +198,9 @@ class SetupDescription(Record):
             names = ",".join([*keys, *(work.key for work in parse_bibtex(entries))])
             return rf"~\cite{{{names}}}" if names else ""
 
-        sentences = self._build_sentences(cite, render_latex_text, render_latex_signature)
+        sentences = self._build_sentences(
+            cite, render_latex_text, render_latex_signature, r"Table~\ref{{{}}}".format
+        )
         return encode_tex(" ".join(sentences))
 
     def __str__(self) -> str:
@@ -218,8 +234,49 @@ class SetupDescription(Record):
         cite: Callable[..., str],
         escape: Callable[[str], str],
         escape_signature: Callable[[str], str],
+        format_label: Callable[[str], str],
     ) -> Iterator[str]:
-        """Yield the sentences, formatting citations, text and signatures with these functions."""
+        """Yield the sentences of a single setup, or of several tables.
+
+        The functions format citations, text, signatures and labels of tables. A sentence that
+        does not hold for all tables names its tables.
+        """
+        functions = cite, escape, escape_signature
+        if not self.tables:
+            yield from filter(None, self._describe_methods(*functions))
+            return
+        paths = {one.path: os.path.basename(one.path) for one in self.tables}
+        if len({*paths.values()}) < len(paths):
+            paths = {path: path for path in paths}
+        names = [
+            format_label(one.label)
+            if one.label
+            else escape(
+                f"table {one.number} of {paths[one.path]}" if one.number else paths[one.path]
+            )
+            for one in self.tables
+        ]
+        describe = SetupDescription._describe_methods
+        descriptions = [describe(one.setup, *functions) for one in self.tables]
+        for sentences in zip(*descriptions, strict=True):
+            for sentence in filter(None, dict.fromkeys(sentences)):
+                owners = [
+                    name for name, one in zip(names, sentences, strict=True) if one == sentence
+                ]
+                scope = f"For {join_words(owners)}, " if len(owners) < len(names) else ""
+                yield scope + (sentence[0].lower() if scope else sentence[0]) + sentence[1:]
+
+    def _describe_methods(
+        self,
+        cite: Callable[..., str],
+        escape: Callable[[str], str],
+        escape_signature: Callable[[str], str],
+    ) -> tuple[str, str, str, str]:
+        """Return sentences about metrics, re-segmentation, tests, and training runs.
+
+        A sentence is empty if it does not apply.
+        """
+        resegmentation = tests = runs = ""
         # Sections of one table may have different signatures of a metric.
         metric_texts = [escape(one.name) + cite(one.citations) for one in self.metrics]
         metrics = join_words(list(dict.fromkeys(metric_texts)))
@@ -233,11 +290,11 @@ class SetupDescription(Record):
         ]
         noun = "signature" if len(signatures) == 1 else "signatures"
         signature_text = f" ({noun} {', '.join(signatures)})" if signatures else ""
-        yield f"We report {metrics}{data} as implemented in {program}{signature_text}."
+        report = f"We report {metrics}{data} as implemented in {program}{signature_text}."
         if self.resegmentation is not None:
             method, separator, _ = self.resegmentation.partition("+docs")
             scope = " separately for each document" if separator else ""
-            yield (
+            resegmentation = (
                 f"The outputs were divided into the segments of the reference{scope} by the method "
                 f"{escape(method)}{cite(self._resegmentation_keys)}."
             )
@@ -264,12 +321,42 @@ class SetupDescription(Record):
                 f"{self.confidence:,} bootstrap resamples{unit}{cite(INTERVAL_CITATIONS)}"
             )
         if parts:
-            yield f"We {'; '.join(parts)}."
+            tests = f"We {'; '.join(parts)}."
         if self.has_runs:
-            yield (
+            runs = (
                 "Scores are means over training runs, and tests and intervals include the variance "
                 f"between runs{cite(RUN_CITATIONS)}."
             )
+        return report, resegmentation, tests, runs
+
+
+class TableSetup(Record):
+    """Setup of one table of a paper.
+
+    path: the file of the table. number: its number in a file with several tables.
+    label: its LaTeX label, or "" if it has none or if several tables have the same label.
+    """
+
+    path: str
+    setup: SetupDescription
+    number: int | None = None
+    label: str = ""
+
+
+def combine_setups(tables: Sequence[TableSetup]) -> SetupDescription:
+    """Return the setup of one or several tables. Sentences name the tables only if they differ."""
+    first, *others = (one.setup for one in tables)
+    if all(setup.replace(omissions=()) == first.replace(omissions=()) for setup in others):
+        omissions = [line for one in tables for line in one.setup.omissions]
+        return first.replace(omissions=tuple(dict.fromkeys(omissions)))
+    labels = [one.label for one in tables]
+    return SetupDescription(
+        tuple(dict.fromkeys(metric for one in tables for metric in one.setup.metrics)),
+        test_sets=tuple(dict.fromkeys(data for one in tables for data in one.setup.test_sets)),
+        tables=tuple(
+            one if labels.count(one.label) == 1 else one.replace(label="") for one in tables
+        ),
+    )
 
 
 def cite(
@@ -311,32 +398,66 @@ def cite(
 def read_result(text: str, name: str) -> SetupDescription:
     """Return the setup of a result: JSON from `score` or `compare`, or text with signatures.
 
-    The text may be Markdown, LaTeX, HTML, a report or a recorded terminal session.
+    The text may be Markdown, LaTeX, HTML, a report or a recorded terminal session, and may have
+    several tables.
 
     name: the file name for error messages.
     """
+    return combine_setups(read_tables(text, name))
+
+
+def read_tables(text: str, name: str) -> list[TableSetup]:
+    """Return the setup of each table in a result, as for `read_result`."""
     text = _extract_html(text)
     if text.lstrip().startswith("{"):
         try:
-            return describe_result(load_json(text))
+            return [TableSetup(name, describe_result(load_json(text)))]
         except (ValueError, KeyError, TypeError) as error:
             if isinstance(error, InputError):
                 raise InputError(f"{name}: {error}") from None
             reason = str(error) if isinstance(error, ValueError) else f"missing key {error}"
             raise InputError(f"{name}: invalid result ({reason})") from None
-    text = TERMINAL_CODE.sub("", text)
-    if re.search(r"\\(?:texttt|allowbreak)\b", text):
-        text = unescape_latex(text)
-    signatures = dict.fromkeys(
-        (metric.lstrip("("), signature.rstrip(".,;" if "(" in signature else ".,;)"))
-        for metric, signature in PRINTED_SIGNATURE.findall(text)
-    )
-    if not signatures:
+    parts = _split_tables(TERMINAL_CODE.sub("", text))
+    tables: list[TableSetup] = []
+    missing = []
+    for number, part in enumerate(parts, 1):
+        title = f"table {number} of {name}" if len(parts) > 1 else name
+        label = LATEX_LABEL.search(part)
+        if re.search(r"\\(?:texttt|allowbreak)\b", part):
+            part = unescape_latex(part)  # noqa: PLW2901 (the readable form of the same table)
+        signatures = dict.fromkeys(
+            (metric.lstrip("("), signature.rstrip(".,;" if "(" in signature else ".,;)"))
+            for metric, signature in PRINTED_SIGNATURE.findall(part)
+        )
+        if signatures:
+            setup = _add_printed_test(_describe_signatures(signatures), part, title)
+            number_in_file = number if len(parts) > 1 else None
+            tables.append(TableSetup(name, setup, number_in_file, label[1] if label else ""))
+        elif PRINTED_TEST.search(part):
+            missing.append(f"{title} has no signatures, so it is not described. {REMEDY}")
+    if not tables:
         raise InputError(
             f"{name}: no signatures found. Use the output of truebleu score or compare, for "
             "example with -f json"
         )
-    return _add_printed_test(_describe_signatures(signatures), text, name)
+    last = tables[-1].setup
+    tables[-1] = tables[-1].replace(setup=last.replace(omissions=(*last.omissions, *missing)))
+    return tables
+
+
+def _split_tables(text: str) -> list[str]:
+    """Return the parts of printed results, so that each has one table and one significance test."""
+    first, *others = LATEX_TABLE_END.split(text)
+    if others:
+        # The following parts of a long table have no signatures, and its test is in the first one.
+        return [first, *(part for part in others if LATEX_CONTINUATION not in part)]
+    # In other formats, the explanation of the test comes before the signatures.
+    ends = [0]
+    for test in PRINTED_TEST.finditer(text):
+        earlier = list(PRINTED_SIGNATURE.finditer(text, ends[-1], test.start()))
+        if earlier and PRINTED_TEST.search(text, ends[-1], earlier[-1].start()):
+            ends.append(earlier[-1].end())
+    return [text[start:end] for start, end in zip(ends, [*ends[1:], len(text)], strict=True)]
 
 
 def _extract_html(text: str) -> str:

@@ -137,3 +137,39 @@ def test_resegment_selects_language_pair_of_test_set(capsys):
     assert "-t/--test-set needs a language pair, such as -l" in capsys.readouterr().err
     assert main(["resegment", "ref", "-l", "en-de"]) == 2
     assert "-l/--language has no effect without -t/--test-set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("compare -i a b -r ref", "compare ref -i a b"),
+        ("score ref -i a --reference ref", "score ref -i a"),
+        ("score --references=ref.a --refs ref.b -i a -b", "score ref.a ref.b -i a -b"),
+        ("segments --hypothesis a --reference ref", "segments ref -i a"),
+        ("family which 27.3 -i a -r ref", "family which 27.3 ref -i a"),
+        ("check ref --hyp=a --min 20", "check ref -i a --min 20"),
+        ("report -r", "report REF"),
+    ],
+)
+def test_option_for_references_or_outputs_names_the_command_line(words, line, capsys):
+    assert main(words.split()) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert f". Use truebleu {line} (see" in error
+    kind = "system outputs follow -i/--input" if "--hyp" in words else "references are positional"
+    assert kind in error
+
+
+@pytest.mark.parametrize(
+    ("words", "example"),
+    [
+        ("score -i a b", "all 2 files were read as system outputs, because they follow -i"),
+        ("score -i a b", "as in b -i a (see"),
+        ("compare -i refs/en a b", "refs/en was read as a system output"),
+        ("compare -i refs/en a b", "as in refs/en -i a b (see"),
+        ("score -i a", "missing REF: name at least one reference file, or a test set"),
+        ("report -i a.csv ref.csv", "ref.csv was read as a system output"),
+    ],
+)
+def test_reference_after_input_option_is_explained(words, example, capsys):
+    assert main(words.split()) == 2
+    assert example in " ".join(capsys.readouterr().err.split())

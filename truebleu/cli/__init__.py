@@ -94,6 +94,10 @@ exact, explained, and faster than a word count.
 truebleu help lists all commands; truebleu help score shows its options.
 """
 
+# Options for references and system outputs in other programs.
+REFERENCE_FLAGS = ("-r", "--ref", "--refs", "--reference", "--references", "--gold")
+OUTPUT_FLAGS = ("--hyp", "--hyps", "--hypothesis", "--hypotheses", "--sys", "--system", "--systems")
+
 GENERAL_OPTIONS = OptionGroup(
     "about truebleu",
     """
@@ -249,6 +253,10 @@ def _explain_unknown_option(command: str, words: Sequence[str], flag: str) -> No
         for name, parser in zip(COMMANDS, build_parsers()[1], strict=False)
     }
     available = flags_by_command.get(command, set())
+    if flag in (*REFERENCE_FLAGS, *OUTPUT_FLAGS) and {"-i"} <= available:
+        message = _explain_input_option(command, words, flag, "--reference" in available)
+        if message:
+            raise UsageError(message)
     hint = OPTION_HINTS.get(flag, "")
     # Options after "truebleu" belong to the command that the hint names.
     if not {*re.findall(r"(?<!\S)-+[a-z]+", hint.partition("truebleu ")[0])} <= available:
@@ -266,6 +274,38 @@ def _explain_unknown_option(command: str, words: Sequence[str], flag: str) -> No
     if message:
         named_command = re.search(r"use truebleu (\w+)", hint)
         raise UsageError(message, named_command and named_command[1])
+
+
+def _explain_input_option(command: str, words: Sequence[str], flag: str, takes_text: bool) -> str:
+    """Return a message with the correct command line for an option of other programs, or "".
+
+    takes_text: whether the command has options for texts with similar names.
+    """
+    import shlex
+
+    references, others = [], []
+    names_reference = False
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in REFERENCE_FLAGS:
+            names_reference = not equals
+            references += [value] if equals else []
+        elif names_reference and not word.startswith("-"):
+            references.append(word)
+        else:
+            names_reference = False
+            others.append("-i" if name in OUTPUT_FLAGS else word)
+            others += [value] if equals and name in OUTPUT_FLAGS else []
+    if (flag == "--ref" or takes_text) and not any(map(os.path.exists, references)):
+        return ""
+    if flag in REFERENCE_FLAGS:
+        problem, references = "references are positional", references or ["REF"]
+    else:
+        problem = "system outputs follow -i/--input"
+    end = next((i for i, word in enumerate(others) if word.startswith("-")), len(others))
+    positional = dict.fromkeys([*others[:end], *references])
+    line = shlex.join(["truebleu", command, *positional, *others[end:]])
+    return f"unknown option {flag}: {problem}. Use {line}"
 
 
 def build_parsers() -> tuple[Parser, list[Parser]]:

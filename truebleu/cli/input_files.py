@@ -116,9 +116,8 @@ class Inputs:
         if getattr(options, "test_set", None) is not None:
             self.test_set = SelectedTestSet(options)
         if not options.references and self.test_set is None:
-            raise UsageError(
-                "missing REF: name at least one reference file, or a test set with -t and -l"
-            )
+            expected = "at least one reference file, or a test set with -t and -l"
+            raise UsageError(describe_missing_references(options, expected))
         hypotheses = options.input or ["-"]
         self._reference_count: int = options.num_refs
         if self._reference_count > 1 and len(options.references) > 1:
@@ -282,6 +281,24 @@ class Inputs:
             return list(self._references)
         path = self._references[0].path
         return [File(path, column) for column in range(1, self._reference_count + 1)]
+
+
+def describe_missing_references(options: argparse.Namespace, expected: str) -> str:
+    """Return an error message, which names the reference if it was probably read as an output."""
+    outputs: list[str] = list(options.input or ())
+    candidates = [word for word in outputs if split_system_name(word)[0] is None]
+    if len(outputs) < 2 or not candidates:
+        return f"missing REF: name {expected}"
+    likely = [word for word in candidates if guess_file_kind(word) == "reference"]
+    reference = (likely or candidates)[-1]
+    outputs.remove(reference)
+    subject = f"{reference} was read as a system output, because it follows"
+    if not likely:
+        subject = f"all {len(options.input)} files were read as system outputs, because they follow"
+    return (
+        f"missing REF: {subject} -i/--input. Put references before -i, as in {reference} -i "
+        f"{' '.join(outputs)}"
+    )
 
 
 def estimate_line_count(file: File) -> int | None:
@@ -641,7 +658,8 @@ def uses_tables(options: argparse.Namespace) -> bool:
             f"{tables[0]} is a {kind}"
         )
     if not options.references:
-        raise UsageError("missing REF: name at least one table with references")
+        expected = "at least one table with references"
+        raise UsageError(describe_missing_references(options, expected))
     incompatible_options = {
         "-nr/--num-refs": options.num_refs != 1 and "Use --ref-column",
         "-e/--encoding": options.encoding != "utf-8" and "Tables must be UTF-8",

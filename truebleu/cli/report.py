@@ -114,7 +114,8 @@ def run(options: argparse.Namespace) -> None:
     request, inputs, metrics = compare.build_request(options, labels)
     test_set = None if inputs is None else inputs.test_set
     if inputs is None and not files.uses_tables(options):
-        raise UsageError("missing REF: name at least one reference file")
+        expected = "at least one reference file"
+        raise UsageError(files.describe_missing_references(options, expected))
     if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
         raise UsageError(
             "-i/--input: reports support one output per system; for runs, use truebleu compare"

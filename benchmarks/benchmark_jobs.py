@@ -15,12 +15,13 @@ import sys
 import time
 import zlib
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from corpus import read_corpus_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 
 def time_call(work: Callable[[], Any]) -> dict[str, Any]:
@@ -194,6 +195,28 @@ def score_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     for _ in range(2):
         report = time_call(lambda: [metric.sentence(hyp, refs).value for hyp, refs in pairs])
     return report
+
+
+def score_long_segments(metric: str, length: str, segments: str, reference: str) -> dict[str, Any]:
+    """Score segments of `length` words of the reference file, of which 30 % differ."""
+    import truebleu as tb
+
+    scorer = tb.metric(metric, **({} if metric == "chrf" else {"tokenize": "none"}))
+    size, random = int(length), Random(1)
+    words = list(itertools.islice(_iter_words(reference), 1 << 21))
+    starts = [i * size % (len(words) - size) for i in range(int(segments))]
+    references = [words[start : start + size] for start in starts]
+    hypotheses = [
+        " ".join(random.choice(words) if random.random() < 0.3 else word for word in segment)
+        for segment in references
+    ]
+    texts = [" ".join(segment) for segment in references]
+    scorer.segments(hypotheses[:1], texts[:1])
+    return time_call(lambda: sum(scorer.segments(hypotheses, texts)))
+
+
+def _iter_words(path: str) -> Iterator[str]:
+    return (word for line in read_corpus_lines(Path(path)) for word in line.split())
 
 
 def score_lists(name: str, hypotheses: str, reference: str) -> dict[str, Any]:

@@ -6,7 +6,8 @@
 //! references.
 //!
 //! Like token matching in [`crate::ngrams`], character matching uses bitsets of reference
-//! positions. Each vector lane holds one order, so one step handles all orders.
+//! positions. Each vector lane holds one order, so one step handles all orders. Long texts are
+//! sorted.
 
 mod bitsets;
 mod characters;
@@ -17,6 +18,7 @@ use crate::count::{self, Metric};
 use crate::lex::{self, Tokenizer, whitespace};
 use crate::ngrams::{self, Match};
 use crate::simd::Vector;
+use crate::sorted_ngrams::{self, SortScratch};
 use crate::tokens::{Tokens, View};
 
 /// The chrF parameters that determine the counts.
@@ -32,6 +34,9 @@ pub struct ChrfColumns {
     pub formula: ChrfFormula,
 }
 
+/// Maximum number of characters in the shorter text for which bitsets are faster than sorting.
+const MAX_UNSORTED_CHARACTERS: usize = 1024;
+
 /// Reusable buffers of one thread.
 #[derive(Default)]
 pub struct ChrfScratch {
@@ -39,6 +44,7 @@ pub struct ChrfScratch {
     hypothesis: ChrfText,
     reference: ChrfText,
     positions: Vec<u64>,
+    sorting: SortScratch,
     matcher: general::Matcher,
     words: ngrams::MatchScratch,
     candidate: Vec<i64>,
@@ -124,10 +130,13 @@ impl ChrfColumns {
         } = scratch;
         let (a, b) = (&hypothesis_text.characters[..], &reference_text.characters[..]);
         let (characters, word_counts) = row.split_at_mut(3 * self.char_order);
-        // SAFETY: the caller guarantees that `V` is available; the interner assigned every id.
-        let matches = unsafe {
-            bitsets::count_matches::<V>(a, b, self.char_order, interner.id_bound(), positions)
-        };
+        let (ids, orders) = (interner.id_bound(), self.char_order);
+        let is_long = a.len().min(b.len()) > MAX_UNSORTED_CHARACTERS;
+        let sort = || sorted_ngrams::count_matches(a, &[b], orders, ids, &mut scratch.sorting);
+        let matches = is_long.then(sort).flatten().or_else(|| {
+            // SAFETY: the caller guarantees that `V` is available; the interner assigned every id.
+            unsafe { bitsets::count_matches::<V>(a, b, orders, ids, positions) }
+        });
         if let Some(matches) = matches {
             write_counts(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {

@@ -37,6 +37,7 @@ pub mod sacrebleu_float32;
 pub mod scan;
 pub mod scripts;
 pub mod simd;
+mod sorted_ngrams;
 pub mod ter;
 pub mod text_batches;
 pub mod text_codec;

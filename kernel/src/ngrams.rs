@@ -19,8 +19,10 @@
 //! of an n-gram, where `c` is its count. Therefore, the union has as many marks as the largest
 //! count.
 //!
-//! [`count_matches_general`] counts with hash maps, for references that are too long for bitsets.
-//! Tests compare the bitsets with it.
+//! References that are too long for bitsets are sorted. [`count_matches_general`] counts with hash
+//! maps, for input that neither method supports. Tests compare both methods with it.
+
+mod numbered_tokens;
 
 use crate::chrf::short_tokens;
 use crate::ids::{KeyIds, TokenIds};
@@ -52,6 +54,8 @@ pub struct MatchScratch {
     index: PositionIndex,
     /// The buffers for matching short tokens.
     short: short_tokens::ShortTokenScratch,
+    /// The buffers for matching long segments.
+    numbered: numbered_tokens::NumberedTokenScratch,
 }
 
 /// A hypothesis and its references, to be matched.
@@ -97,6 +101,10 @@ impl Match<'_, '_> {
                         && hypothesis.count() <= MAX_UNPOLLED_TOKENS =>
                 {
                     match_one_word::<V>(&hypothesis, reference, scratch)
+                }
+                _ if has_too_many_references(&hypothesis, references) => None,
+                _ if references.iter().any(|reference| reference.count() > MAX_BITSET_TOKENS) => {
+                    scratch.numbered.count_matches(&hypothesis, references, max_order)
                 }
                 _ => match_many_words::<V>(&hypothesis, references, max_order, scratch),
             }
@@ -254,7 +262,7 @@ fn has_too_many_references(hypothesis: &View<'_>, references: &[View<'_>]) -> bo
 }
 
 /// Count the matches for any number of references of at most 256 tokens, and any order. Return
-/// `None` if a reference is longer, or if different tokens have equal hashed keys.
+/// `None` if different tokens have equal hashed keys.
 #[inline(always)]
 unsafe fn match_many_words<V: Vector>(
     hypothesis: &View<'_>,
@@ -262,11 +270,6 @@ unsafe fn match_many_words<V: Vector>(
     max_order: usize,
     scratch: &mut MatchScratch,
 ) -> Option<Matches> {
-    if references.iter().any(|reference| reference.count() > MAX_BITSET_TOKENS)
-        || has_too_many_references(hypothesis, references)
-    {
-        return None;
-    }
     let mark_words = hypothesis.count().div_ceil(64);
     scratch.marks.clear();
     scratch.marks.resize(max_order * mark_words, 0);

@@ -113,13 +113,40 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn test_long_segments_with_any_references(
+        hypothesis in prop::collection::vec(random_token(), 0..1500),
+        references in prop::collection::vec(
+            prop_oneof![random_tokens(300), prop::collection::vec(random_token(), 250..1500)],
+            1..11,
+        ),
+        max_order in prop_oneof![3 => 4..=4usize, 1 => 1..=MAX_ORDER],
+        count in prop_oneof![3 => 1..=3usize, 1 => 1..=10usize],
+    ) {
+        check_matches(&hypothesis, &references[..count.min(references.len())], max_order);
+    }
+
+    #[test]
+    fn test_long_segments_of_short_tokens(
+        hypothesis in prop::collection::vec(prop::sample::select(vec!["a", "b", "é", "日", "𝔘", "abcd"]), 0..2500),
+        reference in prop::collection::vec(prop::sample::select(vec!["a", "b", "é", "日", "ß"]), 400..2500),
+        max_order in prop_oneof![3 => 4..=4usize, 1 => 1..=MAX_ORDER],
+    ) {
+        let own = |tokens: &[&str]| tokens.iter().map(|&token| token.to_owned()).collect::<Vec<_>>();
+        check_matches(&own(&hypothesis), &[own(&reference)], max_order);
+    }
+}
+
 #[test]
 fn test_reference_lengths_around_word_sizes() {
     for length in [
         1, 7, 8, 9, 31, 32, 63, 64, 65, 127, 128, 129, 191, 255, 256, 257, 400, 512, 513, 2048,
-        2049,
+        2049, 4096, 4097, 8193,
     ] {
-        let tokens: Vec<String> = (0..length).map(|i| format!("w{}", i * i % 37)).collect();
+        let tokens: Vec<String> = (0..length).map(|i| format!("w{}", i * i % 1009)).collect();
         let mut hypothesis = tokens.clone();
         hypothesis.rotate_left(length / 3);
         let last_characters = |tokens: &[String]| -> Vec<String> {

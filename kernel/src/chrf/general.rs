@@ -149,6 +149,7 @@ impl Matcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sorted_ngrams::{self, SortScratch};
     use proptest::prelude::*;
     use std::collections::HashMap;
 
@@ -180,10 +181,18 @@ mod tests {
         fn test_consecutive_texts_match_naive_counts(
             pairs in prop::collection::vec((random_text(), random_text(), 0..12usize), 1..5)
         ) {
-            let mut matcher = Matcher::default();
+            let (mut matcher, mut sorting) = (Matcher::default(), SortScratch::default());
             for (hypothesis, reference, orders) in pairs {
+                let expected = count_naively(&hypothesis, &reference, orders);
                 let matches = matcher.count_matches(&hypothesis, &reference, orders);
-                prop_assert_eq!(matches, count_naively(&hypothesis, &reference, orders));
+                prop_assert_eq!(&matches, &expected);
+                let ids = 0x11_0900;
+                let sorted = sorted_ngrams::count_matches(
+                    &hypothesis, &[&reference], orders, ids, &mut sorting,
+                );
+                if let Some(sorted) = sorted {
+                    prop_assert_eq!(sorted[..orders].to_vec(), expected.iter().map(|&n| n as u32).collect::<Vec<_>>());
+                }
             }
         }
     }

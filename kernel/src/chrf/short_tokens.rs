@@ -1,9 +1,13 @@
 //! Clipped matches of tokens of at most four bytes, such as the tokens of the tokenizer `char`.
-//! Like characters, they are matched with bitsets, for all orders together.
+//! Like characters, they are matched with bitsets or by sorting, for all orders together.
 
 use super::{CharacterIds, bitsets};
 use crate::simd::{ORDERS, Vector};
+use crate::sorted_ngrams::{self, SortScratch};
 use crate::tokens::View;
+
+/// Maximum number of tokens for bitsets. Sorting is faster for longer texts.
+const MAX_BITSET_TOKENS: usize = 512;
 
 /// Reusable buffers for matching a segment.
 #[derive(Default)]
@@ -12,10 +16,11 @@ pub struct ShortTokenScratch {
     hypothesis: Vec<u32>,
     reference: Vec<u32>,
     positions: Vec<u64>,
+    sorting: SortScratch,
 }
 
 /// Return the clipped matches of orders 1 to 8. Return `None` if a token is longer than four bytes,
-/// or if the texts are too long for this method.
+/// or if neither method can count the texts.
 ///
 /// # Safety
 /// The processor must support the instructions of `V`.
@@ -31,10 +36,8 @@ pub unsafe fn count_short_tokens<V: Vector>(
         hypothesis: hypothesis_ids,
         reference: reference_ids,
         positions,
+        sorting,
     } = scratch;
-    if hypothesis.count().min(reference.count()) > bitsets::MAX_BITS {
-        return None;
-    }
     // The key of a token of at most four bytes is the token itself.
     let is_long = |view: &View<'_>| view.keys().iter().fold(0, |bits, key| bits | key) >> 32 != 0;
     if is_long(hypothesis) || is_long(reference) {
@@ -48,14 +51,16 @@ pub unsafe fn count_short_tokens<V: Vector>(
             token => interner.assign_id(token),
         }));
     }
-    // SAFETY: the caller guarantees that `V` is available.
-    unsafe {
-        bitsets::count_matches::<V>(
+    let ids = interner.id_bound();
+    if hypothesis_ids.len().max(reference_ids.len()) > MAX_BITSET_TOKENS {
+        return sorted_ngrams::count_matches(
             hypothesis_ids,
-            reference_ids,
+            &[reference_ids],
             orders,
-            interner.id_bound(),
-            positions,
-        )
+            ids,
+            sorting,
+        );
     }
+    // SAFETY: the caller guarantees that `V` is available.
+    unsafe { bitsets::count_matches::<V>(hypothesis_ids, reference_ids, orders, ids, positions) }
 }

@@ -14,8 +14,9 @@ pub fn make(random: &mut Random, out: &mut Vec<u8>) {
     out.extend([random.next_bits() as u8, orders, random.next_bits() as u8]);
     let count = if random.once_in(2) { 2 } else { 1 + random.below(5) };
     let max_words = match random.below(1000) {
-        0 => 300,
-        1..200 => 30,
+        0 => 1500,
+        1..5 => 600,
+        5..200 => 30,
         _ => 12,
     };
     make::append_texts(random, count, out, |random, out| {

@@ -164,7 +164,9 @@ def test_tex_letters_are_decoded():
 
 
 def test_quotes_hyphens_and_stars_are_literal():
-    assert escape_latex('a "b" --c *[d]') == "a ``b'' -{}-c {*}{[}d{]}"
+    quote = r"{\ttfamily\char34}"
+    assert escape_latex('a "b" --c *[d]') == f"a {quote}b{quote} -{{}}-c {{*}}{{[}}d{{]}}"
+    assert escape_latex("„a“") == ",,a``"
 
 
 # ---- content ----

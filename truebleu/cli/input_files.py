@@ -173,24 +173,29 @@ class Inputs:
         warn_about_signatures(options, len(self.reference_columns), self.signature)
 
     def _note_swapped_files(self, options: argparse.Namespace) -> None:
-        """Print a note if the names of files show that references and outputs are swapped."""
+        """Print a note if the names of folders show that references and outputs are swapped.
+
+        The names of files are examined with the texts.
+        """
         outputs_with_runs = chain.from_iterable(self.runs.values())
         paths = [[file.path for file in files] for files in (self._references, outputs_with_runs)]
         # A folder that all files share does not distinguish the files.
-        shares_folder = len({os.path.dirname(path) for path in chain(*paths)}) == 1
+        if len({os.path.dirname(path) for path in chain(*paths)}) == 1:
+            return
         outputs, references = (
             [
-                os.path.basename(path)
+                path
                 for path in one
-                if guess_file_kind(os.path.basename(path) if shares_folder else path) == swapped
+                if not guess_file_kind(os.path.basename(path)) and guess_file_kind(path) == swapped
             ]
             for one, swapped in zip(paths, ("output", "reference"), strict=True)
         )
         if outputs and references and not options.quiet:
             print_message(
                 "note",
-                f"REF: {outputs[0]} is named like a system output, and {references[0]} after -i "
-                "like a reference. Are they swapped? REF names the references, -i the outputs",
+                f"REF: the folder of {outputs[0]} is named like system outputs, and the folder of "
+                f"{references[0]} after -i like references. Are they swapped? REF names the "
+                "references, -i the outputs",
             )
 
     def _resegment(self, options: argparse.Namespace) -> None:

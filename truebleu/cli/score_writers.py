@@ -387,7 +387,10 @@ def _build_score_elements(
     first = row[0]
     scores = join_words([_describe_estimate(result, output) for result in row])
     segments = "" if first.segments is None else f" on {format_count(first.segments, 'segment')}"
-    yield Paragraph(f"{escape_unprintable(first.system)} has {scores}{segments}.", "lead")
+    count = first.signature.fields.get("nrefs", "1")
+    references = "" if count == "1" else f" with {count} references"
+    system = escape_unprintable(first.system)
+    yield Paragraph(f"{system} has {scores}{segments}{references}.", "lead")
     if warnings:
         scores_noun = "this score" if len(row) == 1 else "these scores"
         cause = "the warning" if len(warnings) == 1 else "the warnings"

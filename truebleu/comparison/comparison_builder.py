@@ -210,7 +210,7 @@ def _has_unusual_scores(
         if isinstance(column.metric, BLEU)
     ]
     has_unusual_texts = any(
-        one["kind"] == text_warnings.IDENTICAL_KIND
+        one["kind"] in (text_warnings.IDENTICAL_KIND, text_warnings.OUTPUT_REFERENCE_KIND)
         or (one["kind"] in text_warnings.UNRELIABLE_KINDS and "metrics" in one)
         for one in warnings
     )

@@ -19,6 +19,7 @@ from truebleu.comparison.comparison_columns import (
 )
 from truebleu.comparison.comparison_request import TEST_SET_PARTS
 from truebleu.comparison.legend import BETTER, WORSE, build_legend
+from truebleu.metrics.text_warnings import list_unsplit_metrics
 from truebleu.rendering.elements import (
     Cell,
     Column,
@@ -95,6 +96,7 @@ def build_paper_blocks(
         single_reference = _use_single_reference_signatures(contents[0])
         signatures += comparison_layout.format_signatures(single_reference, short=short)
     signatures = _omit_unshown_resampling(signatures, contents[0], names, explanations)
+    explanations += explain_untested_metrics(contents[0])
     if "document" in shown_parts and any("p < " in one for one in explanations):
         explanations.append("Differences in document scores were not tested.")
     caption_text = format_caption(contents, shown_parts) if caption is None else end_text(caption)
@@ -111,6 +113,26 @@ def build_paper_blocks(
             yield Paragraph(text, "note")
     if "name_note" in contents[0]:
         yield Paragraph(contents[0]["name_note"], "note")
+
+
+def explain_untested_metrics(content: Content) -> Iterator[str]:
+    """Yield a sentence per metric whose scores are unreliable, so that they carry no marks."""
+    for metric in content["metrics"] if len(content["systems"]) > 1 else ():
+        systems = [
+            one["name"]
+            for one in content["systems"]
+            if one["scores"][metric["name"]]["rank"] is None
+        ]
+        if systems:
+            warnings = content.get("warnings", [])
+            is_unsplit = metric["name"] in list_unsplit_metrics(warnings)
+            reason = f"{metric['label']} of {join_words(systems)} is unreliable and was not tested."
+            if is_unsplit:
+                reason = (
+                    f"{metric['label']} cannot split this text into words, so it is unreliable and "
+                    "was not tested."
+                )
+            yield reason
 
 
 def _omit_unshown_resampling(
@@ -230,8 +252,8 @@ def _build_metric_cells(
             # The best score is marked per metric, and the baseline has no difference.
             cells = [Cell(cell.text) for cell in built_cells]
             if column.group in ("difference", get_unit_name(content)):
-                for cell, system in zip(cells, content["systems"], strict=True):
-                    if system["scores"][metric["name"]]["difference"] is None:
+                for cell, is_tested in zip(cells, _list_tested(content, metric), strict=True):
+                    if not is_tested:
                         cell.text = "–"
             if name == "score":
                 ranked_cells = _select_ranked_cells(content, metric, cells)
@@ -240,6 +262,17 @@ def _build_metric_cells(
                 _mark_significance(content, metric, name, cells)
             columns[name] = (column.header, cells)
     return columns
+
+
+def _list_tested(content: Content, metric: Content) -> Iterator[bool]:
+    """Yield whether each system has a reliable difference from the baseline."""
+    scores = {one["name"]: one["scores"][metric["name"]] for one in content["systems"]}
+    baseline = scores.get(content["baseline"])
+    has_reliable_baseline = baseline is None or baseline["rank"] is not None
+    for score in scores.values():
+        yield (
+            score["difference"] is not None and score["rank"] is not None and has_reliable_baseline
+        )
 
 
 def _build_column_headers(

@@ -16,6 +16,7 @@ from truebleu.comparison.comparison_builder import resample_metrics
 from truebleu.comparison.comparison_columns import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import Request
 from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.text_warnings import IDENTICAL_KIND, MIXUP_KIND
 from truebleu.rendering.number_format import make_formatter, make_signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text import segments
@@ -211,7 +212,7 @@ def build_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
     reported = {
         system
         for one in content.get("warnings", ())
-        if one["kind"] == "identical"
+        if one["kind"] in (IDENTICAL_KIND, MIXUP_KIND)
         for system in one["systems"]
     }
     for i, reference in enumerate(content["by_reference"]):

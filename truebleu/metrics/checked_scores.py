@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings as python_warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +17,7 @@ from truebleu.metrics.scores import PRINTED_AS_ZERO
 from truebleu.text import input_mixups, reference_checks, text_marks
 from truebleu.text.argument_checks import check_keywords
 from truebleu.text.segments import make_rereadable, name_references
-from truebleu.text.system_names import name_system
+from truebleu.text.system_names import guess_file_kind, name_system
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -133,7 +133,8 @@ def score_with_warnings(
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens
-    if not _needs_no_warning(summary, metric):
+    names = name_references(references)
+    if not _needs_no_warning(summary, metric, names):
         system = name_system(hypotheses) or "hypotheses"
         check_texts({system: summary}, references, {metric: metric.name})
     if abs(score.value) < PRINTED_AS_ZERO:
@@ -145,7 +146,7 @@ def score_with_warnings(
 Metric._score_with_warnings = score_with_warnings  # noqa: SLF001
 
 
-def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
+def _needs_no_warning(summary: Summary, metric: Metric[Any], references: Sequence[str]) -> bool:
     """Return whether no warning can apply to a text, so that it needs no further checks."""
     segment_count, text = summary["segments"], summary["reference_text"]
     return not (
@@ -169,8 +170,9 @@ def _needs_no_warning(summary: Summary, metric: Metric[Any]) -> bool:
         )
         or (
             text["accented"] > text_warnings.MAX_ACCENTED * text["characters"]
-            and not metric.can_split("diacritics")
+            and (not metric.can_split("diacritics") or text_warnings.may_be_for_english(metric))
         )
+        or "output" in map(guess_file_kind, references)
         or metric.parameters.get("tokenize") in text_warnings.TOKENIZER_LANGUAGES
         or metric.warnings
     )

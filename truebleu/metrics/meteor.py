@@ -245,6 +245,12 @@ class METEOR(PythonMetric):
         # METEOR's normalizer makes each letter of these scripts a token.
         return self.normalize is True or script == "diacritics"
 
+    def describe_language_mismatch(self, language: Language) -> str:
+        """Return that the metric is for another language, or "" if it suits this one."""
+        name = NAMES_BY_CODE.get(language.code, language.code)
+        is_suitable = self.language in (name, "other")
+        return "" if is_suitable else f"it uses the rules of language '{self.language}'"
+
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
         """Return the metric for a language. Raise ParameterError if METEOR does not support it.
 

@@ -7,6 +7,7 @@ warnings, as `TextWarning`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from truebleu._kernel import Scores, Table
 from truebleu.metrics.base import Metric, Score
 from truebleu.text import input_mixups, reference_checks, text_marks
 from truebleu.text.segments import is_stream, iterate_items
+from truebleu.text.system_names import derive_system_name, guess_file_kind
 from truebleu.text.terminal_layout import join_words
 
 if TYPE_CHECKING:
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
 MIN_TOKENIZED = 100
 MIN_TOKENIZED_WITH_SHARE = 10
 
-# Minimum number of segments for a warning that over half of them are copies of the reference.
+# Minimum number of segments for a warning that over half of them are copies of the reference, and
+# for not ranking a system that only has copies.
 MIN_SEGMENTS = 20
+REFERENCE_AS_OUTPUT = " Is this the reference instead of a system output?"
 
 # Number of segments at the start of a text that the kernel examines completely.
 MAX_START_SEGMENTS = 100
@@ -81,6 +85,7 @@ SPACES_KINDS = (TOKENIZED_KIND, TOKENIZED_REFERENCES_KIND)
 MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
 IDENTICAL_KIND, CASE_KIND, UNICODE_KIND = "identical", "letter case", "unicode form"
 ENTITIES_KIND = "HTML entities"
+OUTPUT_REFERENCE_KIND = "output as reference"
 # Kinds of warnings that make scores by the listed metrics unreliable: `score` advises against
 # reporting these scores, `compare` does not rank or test the systems, and `check` fails. The number
 # is the minimum share of the examined lines that must be affected; 0 means every such warning.
@@ -147,8 +152,11 @@ def warn_about_texts(
         names = [name for metric, name in metrics.items() if line in metric.warnings]
         text = f"{join_words(names)}: {line}"
         warnings.append({"kind": "parameters", "systems": [], "metrics": names, "text": text})
+    warnings += _warn_about_file_names([*summaries], references, [*metrics.values()])
     if language is not None:
         warnings += _warn_about_metric_languages(metrics, language)
+    else:
+        warnings += _warn_about_english_metrics(summaries, metrics)
     warnings += _warn_about_tokenizer_languages(summaries, metrics, language)
     has_unsplit_metrics = bool(list_unsplit_metrics(warnings))
     for system, summary in summaries.items():
@@ -190,6 +198,83 @@ def _warn_about_metric_languages(
         if problem := metric.describe_language_mismatch(language):
             text = f"{name}: -l selects {language.name}, but {problem}"
             yield {"kind": "language", "systems": [], "metrics": [name], "text": text}
+
+
+def may_be_for_english(metric: Metric[Any]) -> bool:
+    """Return whether a metric depends on the language and was not given another than English.
+
+    Metrics that do not split words with diacritics have their own warning.
+    """
+    depends = type(metric).describe_language_mismatch is not Metric.describe_language_mismatch
+    is_english = metric.parameters.get("language", "en") == "en"
+    return depends and is_english and metric.can_split("diacritics")
+
+
+def _warn_about_english_metrics(
+    summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
+) -> Iterator[dict[str, Any]]:
+    """Yield a warning for each metric for English if the references are not in English."""
+    texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
+    text = max(texts, key=lambda one: one["characters"], default=None)
+    if text is None or is_always_split(text["scripts"], text["characters"], text["accented"]):
+        return
+    for metric, name in filter(lambda item: may_be_for_english(item[0]), metrics.items()):
+        from truebleu.text import languages
+
+        problem = metric.describe_language_mismatch(languages.get_target_language("de"))
+        if problem:
+            is_latin = text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
+            evidence = "outside a-z" if is_latin else "not Latin"
+            yield {
+                "kind": "language",
+                "systems": [],
+                "metrics": [name],
+                "text": f"{name}: {problem}, but many letters of the references are {evidence}. "
+                "Select the language with -l (language=... in Python).",
+            }
+
+
+def _warn_about_file_names(
+    systems: Sequence[str], references: Sequence[str], metrics: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield a warning if a reference is named like a system output.
+
+    Scores are unreliable if the names show that references and outputs are swapped, or that an
+    output is among the references.
+    """
+    # A folder may contain both outputs and references.
+    kinds = [guess_file_kind(os.path.basename(one)) for one in references]
+    if "output" not in kinds:
+        return
+    name = references[kinds.index("output")]
+    swapped = [one for one in systems if guess_file_kind(os.path.basename(one)) == "reference"]
+    if swapped:
+        text = (
+            f"{name} is named like a system output, and {swapped[0]} like a reference. Are "
+            "references and outputs swapped?"
+        )
+    elif len(set(kinds)) > 1:
+        text = (
+            f"{name} is named like a system output, but is one of {len(references)} references. "
+            "Is -i missing before it?"
+        )
+    elif any(
+        guess_file_kind(one) == "output" and one != derive_system_name(name) for one in systems
+    ):
+        text = (
+            f"{name} is named like a system output, but is the reference. The scores measure the "
+            "similarity of outputs, not their quality."
+        )
+        yield {"kind": OUTPUT_REFERENCE_KIND, "systems": [], "text": text}
+        return
+    else:
+        return
+    yield {
+        "kind": WRONG_REFERENCE_KIND,
+        "systems": list(systems),
+        "metrics": metrics,
+        "text": text + (_describe_unreliability(metrics) if metrics else ""),
+    }
 
 
 def _warn_about_tokenizer_languages(
@@ -235,7 +320,9 @@ def _warn_about_system(
     yield TOKENIZED_KIND, 0, _warn_about_tokenized_text(summary)
     for kind, text in _warn_about_language(summary, language):
         yield kind, 0, text
-    yield IDENTICAL_KIND, 0, _warn_about_copies(summary, references)
+    copies = _warn_about_copies(summary, references)
+    is_reference = copies.endswith(REFERENCE_AS_OUTPUT) and summary["segments"] >= MIN_SEGMENTS
+    yield MIXUP_KIND if is_reference else IDENTICAL_KIND, 0, copies
     if letter_case := summary.get("letter_case"):
         text = (
             f"the text is in {letter_case}, but the references are not, so many words do not "
@@ -518,7 +605,7 @@ def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
                 if number and mark.segments >= MIN_TOKENIZED_WITH_SHARE:
                     text = (
                         f'the references look tokenized, ending in " ." in {mark.segments} of '
-                        f"{lines_examined}; the score will be wrong. Detokenize them first."
+                        f"{lines_examined}; the score may be wrong. Detokenize them first."
                     )
                     yield TOKENIZED_REFERENCES_KIND, number, text
                 continue
@@ -610,7 +697,7 @@ def _warn_about_tokenized_text(summary: Summary) -> str:
     lines = join_words([str(number) for number in first])
     return (
         f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); the '
-        "score will be wrong. Detokenize the text first."
+        "score may be wrong. Detokenize the text first."
     )
 
 
@@ -728,8 +815,8 @@ def _warn_about_copies(summary: Summary, references: Sequence[str]) -> str:
     if count == segment_count > 1:
         subject = f"all {count} examined" if first else f"all {count}"
         return (
-            f"{subject} hypotheses are identical to the reference in {reference}. Is this the "
-            "reference instead of a system output?"
+            f"{subject} hypotheses are identical to the reference in {reference}."
+            f"{REFERENCE_AS_OUTPUT}"
         )
     if segment_count >= MIN_SEGMENTS and count > segment_count / 2:
         return (

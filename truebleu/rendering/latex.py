@@ -31,8 +31,8 @@ SPECIAL = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
-        # \textquotedbl needs another font encoding.
-        '"': "''",
+        # \textquotedbl needs another font encoding, and curly quotes would hide a difference.
+        '"': r"{\ttfamily\char34}",
         "'": r"\textquotesingle{}",
         "`": r"\textasciigrave{}",
         # After a line break, LaTeX would interpret a bracket as the start of an optional argument.
@@ -332,7 +332,6 @@ def escape_latex(text: str) -> str:
     """Return text with LaTeX commands escaped, and accented letters and symbols as commands."""
     # Two hyphens would become a dash.
     escaped = re.sub("-(?=-)", "-{}", text.translate(SPECIAL))
-    escaped = re.sub(r"(^|[ (])''(?=\S)", r"\1``", escaped)
     return encode_tex(escaped, ascii_only=False)
 
 
@@ -344,7 +343,7 @@ def unescape_latex(text: str) -> str:
     """
     text = text.replace(BREAK, "").replace(r"\allowbreak{}", "").replace("-{}", "-")
     text = re.sub(r"\\texttt\{((?:\\.|[^\\{}]|\{[^{}]*\})*)\}", r" \1 ", text)
-    characters = {command: chr(code) for code, command in SPECIAL.items() if command != "''"}
+    characters = {command: chr(code) for code, command in SPECIAL.items()}
     commands = "|".join(map(re.escape, characters))
     return re.sub(commands, lambda match: characters[match[0]], text)
 

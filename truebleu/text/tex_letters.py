@@ -40,7 +40,7 @@ SYMBOLS = {
     **{letter: f"\\{name}{{}}" for letter, name in LETTERS.items()},
     **{sign: f"$\\{name}$" for sign, name in _MATH.items()},
     **_parse_letter_pairs(
-        r"−=$-$ –=-- —=--- ‘=` ’=' “=`` ”='' „='' …=\dots{} §=\S{} ¶=\P{} ©=\copyright{}"
+        r"−=$-$ –=-- —=--- ‘=` ’=' “=`` ”='' „=,, …=\dots{} §=\S{} ¶=\P{} ©=\copyright{}"
     ),
     **_parse_letter_pairs(r"£=\pounds{} °=$^\circ$ ¡=!` ¿=?` ¹=$^1$ ²=$^2$ ³=$^3$"),
     "\u00a0": "~",

@@ -170,8 +170,9 @@ def _needs_no_warning(summary: Summary, metric: Metric[Any], references: Sequenc
         )
         or (
             text["accented"] > text_warnings.MAX_ACCENTED * text["characters"]
-            and (not metric.can_split("diacritics") or text_warnings.may_be_for_english(metric))
+            and not metric.can_split("diacritics")
         )
+        or text_warnings.may_be_for_english(metric)
         or "output" in map(guess_file_kind, references)
         or metric.parameters.get("tokenize") in text_warnings.TOKENIZER_LANGUAGES
         or metric.warnings

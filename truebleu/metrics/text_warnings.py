@@ -216,14 +216,16 @@ def _warn_about_english_metrics(
     """Yield a warning for each metric for English if the references are not in English."""
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
     text = max(texts, key=lambda one: one["characters"], default=None)
-    if text is None or is_always_split(text["scripts"], text["characters"], text["accented"]):
+    if text is None:
+        return
+    is_latin = text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
+    if is_latin and text["accented"] <= MAX_ACCENTED * text["characters"]:
         return
     for metric, name in filter(lambda item: may_be_for_english(item[0]), metrics.items()):
         from truebleu.text import languages
 
         problem = metric.describe_language_mismatch(languages.get_target_language("de"))
         if problem:
-            is_latin = text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
             evidence = "outside a-z" if is_latin else "not Latin"
             yield {
                 "kind": "language",

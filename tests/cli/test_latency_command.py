@@ -229,7 +229,7 @@ def test_standard_input_is_a_log(truebleu_command, folder):
         ("x.log", {"confidence": 0}, ValueError, "confidence=0: expected a whole number"),
         ("x.log", {"method": "nope"}, ValueError, "unknown re-segmentation method 'nope'"),
         ("x.log", {"method": "as-wer"}, ValueError, "method has no effect without segments"),
-        ("x.log", {"samples": 3}, TypeError, "unexpected keyword argument 'samples'"),
+        ("x.log", {"samples": 3}, TypeError, "has no parameter 'samples'"),
         ("x.log", {"segments": "x.json"}, tb.InputError, "segments: missing references"),
         ("x.log", {"references": ["a", 3]}, tb.InputError, "references, segment 2: expected text"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import html.parser
+import inspect
 import io
 import json
 import random
@@ -939,3 +940,51 @@ def test_unknown_parameter_is_named(function):
     first_argument = "hypotheses" if function is check else {"a": ["x"]}
     with pytest.raises(TypeError, match=rf"{function.__name__}\(\) has no parameter 'tset'"):
         function(first_argument, ["x"], tset="bs")
+
+
+@pytest.mark.parametrize("function", [compare, check, report, truebleu.latency])
+def test_unknown_parameter_lists_all_parameters(function):
+    with pytest.raises(TypeError) as error:
+        function({"a": ["x"]}, ["x"], zzz=1)
+    listed = str(error.value).partition("available: ")[2].split(", ")
+    *explicit, options = inspect.signature(function).parameters
+    declared = function.__annotations__[options].removeprefix("Unpack[").removesuffix("]")
+    assert listed == [*explicit, *function.__globals__[declared].__annotations__]
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "hint"),
+    [
+        (compare, "docs", "it is called 'documents' here"),
+        (compare, "document", "did you mean 'documents'?"),
+        (compare, "sources", "did you mean 'source'?"),
+        (compare, "src", "it is called 'source' here"),
+        (compare, "threads", "it is called 'workers' here"),
+        (compare, "predictions", "it is called 'systems' here"),
+        (compare, "alpha", "use level=0.95 for alpha=0.05"),
+        (
+            compare,
+            "tok",
+            r"it is a parameter of metrics: metrics=\[truebleu.BLEU\(tokenize=...\)\]",
+        ),
+        (compare, "output", r"write the text of a method of the result, such as html\(\)"),
+        (compare, "nboot", "'nboot'; available: systems"),
+        (report, "docs", "it is called 'documents' here"),
+        (report, "output", "it is called 'path' here"),
+        (check, "min", "it is called 'minimum' here"),
+        (check, "candidates", "it is called 'hypotheses' here"),
+        (truebleu.latency, "confidence_n", "it is called 'confidence' here"),
+    ],
+)
+def test_parameter_name_of_command_line_or_guess_gets_useful_hint(function, name, hint):
+    with pytest.raises(TypeError, match=rf"has no parameter '{name}'; {hint}|{hint}"):
+        function({"a": ["x"]}, ["x"], **{name: 1})
+
+
+def test_metric_names_may_be_separated_by_commas():
+    by_name = compare(SYSTEMS, REFERENCES, metrics="bleu, chrf", samples=9, confidence=None)
+    assert by_name == compare(
+        SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], samples=9, confidence=None
+    )
+    with pytest.raises(ValueError, match="expected the name of one metric, found 'bleu,chrf'"):
+        truebleu.metric("bleu,chrf")

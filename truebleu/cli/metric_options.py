@@ -131,11 +131,6 @@ def _explain_missing_parameter(cls: type[Metric], parameter_name: str) -> str:
     )
 
 
-def split_metric_names(word: str) -> list[str]:
-    """Split a word at commas into metric names, unless it is a signature."""
-    return [word] if ":" in word else [name for name in word.split(",") if name]
-
-
 def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
     """Return the metric classes for a name. An unknown name has none, and is reported later."""
     if name in registry.METRICS:
@@ -181,7 +176,11 @@ def _describe_parameter(parameter: Parameter[Any]) -> str:
 
 def parse_names(words: Sequence[str] | None) -> list[str] | None:
     """Return the names in the words of an option, or None if it is not used."""
-    return None if words is None else [name for word in words for name in split_metric_names(word)]
+    return (
+        None
+        if words is None
+        else [name for word in words for name in registry.split_metric_names(word)]
+    )
 
 
 def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:

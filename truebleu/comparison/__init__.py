@@ -384,7 +384,7 @@ def compare(
     >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
     (True, 20, 10, 0)
     """
-    argument_checks.check_keywords("compare", options, ComparisonOptions.__annotations__)
+    argument_checks.check_options(compare, options, ComparisonOptions)
     inputs = {"source": source, "documents": documents, "workers": workers}
     request = Request.from_options(systems, references, options, **inputs)
     comparison = Comparison.from_request(request, scale=scale)

@@ -147,7 +147,7 @@ def check(
     >>> result.passed, result.failures
     (False, ['BLEU 59.69 is below the minimum of 70.'])
     """
-    argument_checks.check_keywords("check", options, CheckOptions.__annotations__)
+    argument_checks.check_options(check, options, CheckOptions)
     conditions: Any
     testing: Any
     conditions, testing = (

@@ -133,11 +133,7 @@ def latency(
         InputError: a log, a segmentation or a reference is invalid; the error names the line.
         ValueError: an option is invalid.
     """
-    unknown = next(
-        (name for name in intervals if name not in IntervalOptions.__annotations__), None
-    )
-    if unknown is not None:
-        raise TypeError(f"latency() got an unexpected keyword argument '{unknown}'")
+    argument_checks.check_options(latency, intervals, IntervalOptions)
     if unit is None:
         is_unspaced = language is not None and get_target_language(language).code in (
             CHARACTER_LANGUAGES

@@ -326,6 +326,8 @@ def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tup
     if hasattr(metrics, "items"):
         return list(metrics.items())  # type: ignore[union-attr]
     named_metrics = []
+    if isinstance(metrics, str):
+        metrics = registry.split_metric_names(metrics)
     for metric in metrics or ():
         if not is_metric(metric):
             raise ValueError(

@@ -100,7 +100,9 @@ def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Func
             **parameters: Any,
         ) -> Any:
             if hypotheses is ... or references is ... or others:
-                check_keywords(declaration.__name__, parameters, metric_class._CHECKS)  # noqa: SLF001
+                own_names = ("hypotheses", "references", "workers", "check_text")
+                allowed = (*own_names, *metric_class._CHECKS)  # noqa: SLF001
+                check_keywords(declaration.__name__, parameters, allowed)
                 raise TypeError(
                     f"{declaration.__name__}() takes hypotheses and references. Pass other "
                     f"arguments by name: {declaration.__name__}(hypotheses, references, workers=2)"

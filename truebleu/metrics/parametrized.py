@@ -117,7 +117,7 @@ class Parametrized:
             return f"; use {FOREIGN_PARAMETERS[name]}"
         if name in argument_checks.FOREIGN_ARGUMENTS or name in ("hypotheses", "references"):
             return "; use a method: .score(hypotheses, references)"
-        return argument_checks.suggest_names(name, list(cls._CHECKS))
+        return argument_checks.suggest_names(name, list(cls._CHECKS), 0.5)
 
     def __init__(self, *positional_values: Any, **keyword_values: Any) -> None:
         is_text = any(isinstance(value, list) for value in positional_values)

@@ -166,10 +166,17 @@ def require_metric(metric: Any) -> AnyMetric:
     )
 
 
+def split_metric_names(text: str) -> list[str]:
+    """Split text at commas into metric names, unless it is a signature."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return [text] if ":" in text or not names else names
+
+
 def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
     """Return the requested metrics, mapped to the requested names (None for their own names).
 
-    requested: a name or a metric, or several; "all" and "rouge" are groups (`METRIC_GROUPS`).
+    requested: a name or a metric, or several; "all" and "rouge" are groups (`METRIC_GROUPS`), and
+        commas separate names.
 
     >>> resolve_metrics(["bleu", "mteval-v13a"])
     {BLEU(): None, BLEU(tokenize='mteval-v13a-lower', ...): 'mteval-v13a'}
@@ -178,7 +185,10 @@ def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
         requested, "__iter__"
     )
     labels: dict[AnyMetric, str | None] = {}
+    items: list[Any] = []
     for item in [requested] if is_single else requested:
+        items += split_metric_names(item) if isinstance(item, str) else [item]
+    for item in items:
         for name in METRIC_GROUPS.get(item, (item,)) if isinstance(item, str) else (item,):
             requested_name = getattr(name, "name", name) if not isinstance(name, Metric) else None
             has_other_name = (
@@ -296,6 +306,8 @@ def _find_class_of_signature(
         )
     if name not in METRIC_GROUPS and (advice := tokenizers.explain_tokenized_bleu(name)):
         raise ValueError(f"unknown metric '{name}': {advice}")
+    if "," in name:
+        raise ValueError(f"expected the name of one metric, found '{name}'")
     known_names = [*list_metric_names(), *PREFIXED_METRICS]
     closest = argument_checks.find_closest(name.replace("_", "-"), known_names)
     hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"

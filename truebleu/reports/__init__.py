@@ -208,7 +208,7 @@ def report(
     """
     from truebleu.reports import report_builder
 
-    argument_checks.check_keywords("report", options, ReportOptions.__annotations__)
+    argument_checks.check_options(report, options, ReportOptions)
     request_options: dict[str, Any] = dict(options)
     page_options: dict[str, Any] = {
         name: request_options.pop(name)

@@ -73,13 +73,36 @@ FOREIGN_ARGUMENTS = {
     **dict.fromkeys(("metric", "metric_name"), "metrics"),
     "threshold": "minimum",
 }
+# Options of the command line and similar guesses, and the names of these parameters in Python.
+OPTION_ARGUMENTS = {
+    **dict.fromkeys(("docs", "doc", "doc_ids", "docids", "doc_id", "document_ids"), "documents"),
+    **dict.fromkeys(("src", "srcs", "inputs"), "source"),
+    **dict.fromkeys(("tok", "tokenizer"), "tokenize"),
+    **dict.fromkeys(("threads", "n_jobs", "num_workers", "n_threads", "jobs"), "workers"),
+    **dict.fromkeys(("output", "out", "output_path", "file", "filename", "save"), "path"),
+    **dict.fromkeys(("min", "min_score"), "minimum"),
+    **dict.fromkeys(("ci", "confidence_n", "intervals"), "confidence"),
+    **dict.fromkeys(("confidence_level", "conf_level"), "level"),
+    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
+    **dict.fromkeys(("lc", "lower_case"), "lowercase"),
+    **dict.fromkeys(("smooth", "smooth_method"), "smoothing"),
+    "input": "hypotheses",
+}
+# Names of one kind of argument in different functions.
+_EQUIVALENT_ARGUMENTS = {"hypotheses": ("systems", "hypothesis"), "references": ("reference",)}
+# Frequent parameters of metrics, which functions with `metrics` do not have.
+_METRIC_PARAMETERS = (
+    *("tokenize", "lowercase", "smoothing", "smoothing_value", "max_order", "effective_order"),
+    *("word_order", "char_order", "beta", "unicode_form"),
+)
+# Similarity of parameter names from which a suggestion is useful.
+_MIN_NAME_SIMILARITY = 0.65
 
 
 def explain_keywords(method: Method) -> Method:
     """Decorate a method so that unknown keywords raise a TypeError which suggests its names."""
     function: Any = method
-    code = function.__code__
-    names = dict.fromkeys(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+    names = dict.fromkeys(_list_parameters(function)[1:])
 
     @wraps(function)
     def call_method(self: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -90,24 +113,59 @@ def explain_keywords(method: Method) -> Method:
     return call_method  # type: ignore[return-value]
 
 
+def _list_parameters(function: Any) -> tuple[str, ...]:
+    """Return the parameters of a function, except `*` and `**` parameters."""
+    code = function.__code__
+    names: tuple[str, ...] = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return names
+
+
+def check_options(function: Callable[..., Any], options: Iterable[str], declared: type) -> None:
+    """Raise TypeError for unknown options of a function; the message lists all parameters.
+
+    options: the names in the function's ** parameter. declared: its TypedDict.
+    """
+    check_keywords(
+        function.__name__, options, (*_list_parameters(function), *declared.__annotations__)
+    )
+
+
 def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[str]) -> None:
     """Raise TypeError for unknown keywords of a function; the message suggests a name."""
     for name in keywords:
         if name not in allowed:
-            local_name = FOREIGN_ARGUMENTS.get(name)
-            hint = f"; it is called '{local_name}' here" if local_name else ""
-            hint = hint or suggest_names(name, allowed)
+            hint = _suggest_argument(name, allowed)
             raise TypeError(f"{function}() has no parameter '{name}'{hint}")
 
 
-def suggest_names(name: str, candidates: Iterable[str]) -> str:
+def _suggest_argument(name: str, allowed: Collection[str]) -> str:
+    """Return the end of a message about an unknown argument of a function: what to use instead."""
+    meaning = FOREIGN_ARGUMENTS.get(name) or OPTION_ARGUMENTS.get(name) or name
+    for candidate in (meaning, *_EQUIVALENT_ARGUMENTS.get(meaning, ())):
+        if candidate in allowed:
+            return f"; it is called '{candidate}' here"
+    hint = ""
+    if name == "alpha" and "level" in allowed:
+        hint = "; use level=0.95 for alpha=0.05"
+    elif meaning in _METRIC_PARAMETERS and "metrics" in allowed:
+        hint = f"; it is a parameter of metrics: metrics=[truebleu.BLEU({meaning}=...)]"
+    elif meaning == "path":
+        hint = "; write the text of a method of the result, such as html() or to_json(), to a file"
+    if hint:
+        return f"{hint}. Available: {', '.join(allowed)}"
+    return suggest_names(name, allowed, _MIN_NAME_SIMILARITY)
+
+
+def suggest_names(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> str:
     """Return the end of a message about an unknown name: the most similar name, and all names.
+
+    cutoff: the similarity, from 0 to 1, from which a name is suggested.
 
     >>> suggest_names("intl13", ["13a", "intl"])
     "; did you mean 'intl'? Available: 13a, intl"
     """
     names = list(candidates)
-    closest = find_closest(name, names)
+    closest = find_closest(name, names, cutoff)
     hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"
     return f"{hint} {', '.join(names)}"
 

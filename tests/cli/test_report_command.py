@@ -50,6 +50,27 @@ def test_report_contains_inputs(report_files, truebleu_command):
     ]
 
 
+@pytest.mark.parametrize(
+    ("tag", "has_source", "languages"),
+    [
+        (None, False, (None, "en")),
+        ("de-en", False, ("de", "en")),
+        ("eng_Latn-fra", True, ("en", "fr")),
+        ("fr", False, (None, "fr")),
+        ("fr", True, ("de", "fr")),
+    ],
+)
+def test_language_option_names_the_languages(
+    report_files, truebleu_command, tag, has_source, languages
+):
+    folder, words = report_files
+    path = folder / "report.html"
+    options = [*(["-l", tag] if tag else []), *(["-src", folder / "source.de"] * has_source)]
+    assert truebleu_command("report", *words, *options, "-o", path).status == 0
+    manifest = Page(path.read_bytes()).manifest
+    assert manifest["languages"] == dict(zip(("source", "target"), languages, strict=True))
+
+
 def test_report_equals_python_report(report_files, truebleu_command):
     folder, words = report_files
     path = folder / "report.html"

@@ -10,7 +10,7 @@ texts               roles whose texts are in the page, in the order of their blo
 redacted, serve     whether all text is omitted; base URL of the server that sends the texts
 systems             name and letter of each system, in the order of the comparison
 references, source  maximum number of references per segment; whether there are sources
-languages           codes of source and target, from the file names, or null
+languages           codes of source and target, from -l or the file names, or null
 settings            metrics with parameters, starting with the compared ones (`headline`):
                     id, metric, name, label (unique), column (name in the comparison), signature,
                     short, higher_is_better, parameters, recipe (settings for the browser kernel),
@@ -152,9 +152,7 @@ class ReportData:
         self.is_redacted, self.commands = is_redacted, list(commands)
         self.title = title or _make_title(list(self.systems))
         given_systems, given_source = request.original_systems, request.original_source
-        targets = {_guess_language(system) for system in given_systems.values()}
-        target = targets.pop() if len(targets) == 1 else None
-        self.languages = languages or (_guess_language(given_source), target)
+        self.languages = languages or _find_languages(request)
         self.extra_entries, self.extra_blocks = self._check_inputs(word_counts)
         self.extra_entries["terms"] = None
         entry, blocks = segment_maps.describe_resegmentations(list(resegmentations.values()))
@@ -593,6 +591,16 @@ def _get_input_name(role: str, value: Any) -> str:
         return role
     column = segments.as_file(value).column
     return name if column is None else f"{name}#{column}"
+
+
+def _find_languages(request: Request) -> tuple[str | None, str | None]:
+    """Return the codes of source and target, from the user's tag or from the file names."""
+    targets = {_guess_language(system) for system in request.original_systems.values()}
+    source = _guess_language(request.original_source)
+    if request.language is not None:
+        given_source, target = languages.get_pair_codes(request.language)
+        return given_source or source, target
+    return source, targets.pop() if len(targets) == 1 else None
 
 
 def _guess_language(value: Any) -> str | None:

@@ -378,6 +378,16 @@ def get_target_language(tag: str) -> Language:
     return _parse_tag(tag)[-1]
 
 
+def get_pair_codes(tag: str) -> tuple[str | None, str]:
+    """Return the codes of a pair's source and target languages; a single tag has no source.
+
+    >>> get_pair_codes("eng_Latn-zho_Hans"), get_pair_codes("zh-TW")
+    (('en', 'zh'), (None, 'zh'))
+    """
+    *sources, target = _parse_tag(tag)
+    return sources[0].code if sources else None, target.code
+
+
 def get_default_tokenizer(tag: str) -> str:
     """Return the tokenizer that sacreBLEU uses for a language, or for a pair's target language.
 

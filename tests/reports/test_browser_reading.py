@@ -281,14 +281,35 @@ def test_filters_by_length(example_report, open_report):
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize(("count", "label"), [(1, "ref"), (2, "ref 1 of 2")])
-def test_list_names_the_reference_that_it_shows(open_report, tmp_path, width, count, label):
+@pytest.mark.parametrize(("count", "label"), [(1, "ref"), (2, "ref 2 of 2")])
+def test_list_shows_and_names_the_closest_reference(open_report, tmp_path, width, count, label):
     path = tmp_path / "references.html"
+    # The second reference equals the output of one of the systems.
     rows = [[reference, good][:count] for reference, good in zip(REFERENCES, GOOD, strict=True)]
     report({"good": GOOD, "poor": POOR}, rows, path=path, samples=9)
-    sheet = open_report(path, "#segments")
+    sheet = open_report(path, "#segments?sort=number")
     sheet.page.set_viewport_size({"width": width, "height": 844})
     line = sheet.page.locator(".row .line").first
     expect(line.locator(".mark-line")).to_have_text(label)
+    expect(line.locator(".preview")).to_have_text(rows[0][-1])
     mark, text = (line.locator(name).bounding_box() for name in (".mark-line", ".preview"))
     assert mark["x"] + mark["width"] <= text["x"]
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "segment"),
+    [("house", "Segment 3", 3), ("zebra", None, None), ("train", "Segment 1", 1)],
+)
+def test_search_that_hides_open_segment_opens_first_match(
+    example_report, open_report, query, shown, segment
+):
+    tab = open_report(example_report, "#segments?sort=number&seg=1").page
+    detail = tab.locator("aside.detail")
+    expect(detail.locator("h2")).to_have_text("Segment 1")
+    tab.get_by_label("Search the texts").fill(query)
+    if shown is None:
+        expect(detail).to_be_hidden()
+        assert "seg=" not in tab.url
+    else:
+        expect(detail.locator("h2")).to_have_text(shown)
+        assert f"seg={segment}" in tab.url

@@ -1,6 +1,6 @@
 // Panel of one segment: texts with matches, differences or tokens, and the score calculation.
 import {renderBadge, createButton, copyText, copyStateLink, el, renderNumber, formatFixed, createMenu, formatPlural, replaceChildren, renderTable, createToggle, showInvisible, formatScore, formatDelta, renderScore, getPointUnit} from "./dom.js";
-import {BLANK, diffTokens, hasRun, matchTokens, locateTokens, findRuns} from "./tokens.js";
+import {BLANK, diffTokens, diffWithClosest, hasRun, matchTokens, locateTokens, findRuns} from "./tokens.js";
 import {packTexts} from "./kernel.js";
 import {renderNotes} from "./notes.js";
 import {renderMarks} from "./highlights.js";
@@ -102,7 +102,7 @@ export function renderDetail(panel, context, marks, i, acts) {
       const label = [renderBadge(system, true), el("span.score", {}, renderScore(score), el("span.soft", {}, ` ${current.metric.name} · ${length}`))];
       let difference = null, kind = "only";
       if (mode === "diff" && b && (system === a || system === b)) difference = diffTokens(hypothesis.keys, hypotheses[system === a ? b.index : a.index].keys);
-      else if (mode === "ref" && split.length) difference = split.map(r => diffTokens(hypothesis.keys, r.keys)).reduce((x, y) => countMarked(y.a) < countMarked(x.a) ? y : x);
+      else if (mode === "ref" && split.length) difference = diffWithClosest([hypothesis.keys], split.map(r => r.keys));
       if (difference?.isRough) notes.push(`${system.letter}: the texts are too long for an exact comparison. Everything between the common start and end is marked.`);
       if (mode === "ref") kind = "extra";
       texts.append(renderText(`system${system.index}`, label, hypothesis.text, hypothesis, split.map(r => ({ name: r.name, keys: r.keys })), difference?.a ?? null, `${kind} sys-${system.index % 6}`));
@@ -192,9 +192,6 @@ function findOccurrences(keys, run) {
   const runTokens = run.split(" ");
   return new Set(run ? [...findRuns(keys, runTokens)].flatMap(firstToken => runTokens.map((_, k) => firstToken + k)) : []);
 }
-
-/** @param {boolean[]} marks */
-const countMarked = marks => marks.filter(Boolean).length;
 
 /**
  * Render a text with marked tokens. The space between two tokens of a longer match is marked, too.

@@ -6,6 +6,7 @@ import {renderDetail} from "./detail.js";
 import {getConditionTitle} from "./glossary.js";
 import {Highlights, renderPreview} from "./highlights.js";
 import {RULE_TITLES, getRuleRoles} from "./text_filters.js";
+import {diffWithClosest} from "./tokens.js";
 import {describeSplit} from "./agreement.js";
 
 /** @typedef {import("./selection.js").Context} Context */
@@ -96,7 +97,11 @@ export const segmentsView = {
       if (hasChanged([...Object.keys(FILTERS), "sort", "panel", "lines", "a", "b", "setting", "texts"])) { drawControls(); drawChips(); }
       if (hasChanged(["panel", "a", "b", "setting"]) || (hasChanged(["range", "doc", "label", "flag", "outcome", "terms", "rule", "noted"]) && !panel.contains(document.activeElement))) drawPanel();
       if (changed.has("lines")) { list.height = getRowHeight(); resetList(); }
-      if (changed.has("selection")) { drawHeader(); resetList(); drawChips(); }
+      if (changed.has("selection")) {
+        // Open the first listed segment if the filters hide the open one.
+        if (!detail.hidden && current.getPosition(store.get("seg") - 1) < 0) store.set({ seg: current.selectedSegments.length ? current.selectedSegments[0] + 1 : null }, { replace: true });
+        drawHeader(); resetList(); drawChips();
+      }
       if (hasChanged(["texts", "notes"])) list.refill();
       if (hasChanged(["subset", "selection"])) drawSubset();
       if (hasChanged(["seg", "mode", "against", "texts", "notes", "selection"])) drawDetail();
@@ -108,7 +113,7 @@ export const segmentsView = {
       /** @type {[string, any, string][]} */
       const rowTexts = [];
       if (data.hasSource && lineKeys.includes("s")) rowTexts.push(["source", el("span.mark-line", { title: "source" }, "src"), data.manifest.languages?.source ?? ""]);
-      if (data.references && lineKeys.includes("r")) rowTexts.push(["reference0", el("span.mark-line", { title: data.getTitle("reference0") }, data.references > 1 ? `ref 1 of ${data.references}` : "ref"), data.manifest.languages?.target ?? ""]);
+      if (data.references && lineKeys.includes("r")) rowTexts.push(["reference", el("span.mark-line", { title: data.references > 1 ? "the reference closest to an output" : data.getTitle("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
       if (lineKeys.includes("a")) for (const s of current.comparedSystems) rowTexts.push([`system${s.index}`, renderBadge(s), data.manifest.languages?.target ?? ""]);
       return rowTexts;
     }
@@ -140,7 +145,9 @@ export const segmentsView = {
       }
       parts.influence.textContent = formatDelta(current.getColumn("influence")[i], getInfluenceDigits());
       if (parts.ratio) parts.ratio.textContent = formatFixed(current.getColumn("ratio")[i], 2);
-      for (const { role, text: place } of parts.lines) {
+      for (const { role: kind, mark, text: place } of parts.lines) {
+        const role = kind === "reference" ? findClosestReference(i) : kind;
+        if (role !== kind && data.references > 1) mark.textContent = `ref ${Number(role.slice(9)) + 1} of ${data.references}`;
         const text = data.getText(role, i);
         place.classList.toggle("soft", !text);
         place.title = (text ?? "").slice(0, 1000);
@@ -148,6 +155,14 @@ export const segmentsView = {
         else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this report)";
         if (role.startsWith("system")) place.prepend(...data.segmentMaps[Number(role.slice(6))]?.getFlags(i).map(flag => el("span.segment-flag", {}, flag)) ?? []);
       }
+    }
+
+    /** Return the role of the reference that is closest to the output of a compared system. @param {number} i */
+    function findClosestReference(i) {
+      // Letters of scripts without spaces are compared one by one.
+      const split = (/** @type {string} */ role) => (data.getText(role, i) ?? "").slice(0, MAX_PREVIEW_LENGTH).split(/\s+|(?=\p{Lo})/u);
+      const roles = data.roles.filter(role => role.startsWith("reference") && data.getText(role, i));
+      return roles[roles.length > 1 ? diffWithClosest(current.comparedSystems.map(s => split(`system${s.index}`)), roles.map(split)).index : 0] ?? "reference0";
     }
 
     /** Return the number of digits needed to distinguish the largest influences. */

@@ -135,3 +135,9 @@ export function diffTokens(a, b) {
   }
   return { a: inA, b: inB, isRough: false };
 }
+
+/** Return the smallest difference of these hypotheses from a reference, with the index of the reference. @param {string[][]} hypotheses @param {string[][]} references */
+export function diffWithClosest(hypotheses, references) {
+  const countMarked = (/** @type {ReturnType<typeof diffTokens>} */ { a, b }) => [...a, ...b].filter(Boolean).length;
+  return hypotheses.flatMap(keys => references.map((reference, index) => ({ ...diffTokens(keys, reference), index }))).reduce((x, y) => countMarked(y) < countMarked(x) ? y : x);
+}

@@ -12,8 +12,7 @@ const DISAGREEMENT_ROWS = 20;
 /** @type {import("./main.js").View} */
 export const agreementView = {
   id: "agreement", title: "Agreement", key: "a", state: { across: "", up: "", apart: DISAGREEMENT_ROWS },
-  missing: ({ systems, settings, manifest }) => systems.length < 2 ? "This view compares two systems with two metrics, but this report has only one system."
-    : settings.length + (manifest.columns ?? []).length < 2 ? "This view needs two metrics, but this report has only one. Add metrics with -m, or scores with --scores NAME=FILE." : null,
+  isEmpty: ({ systems, settings, manifest }) => systems.length < 2 || settings.length + (manifest.columns ?? []).length < 2,
   render(container, context) {
     const { data, store, current } = context, { a, measures } = current, b = /** @type {System} */ (current.b), [first, second] = selectMeasures(context);
     const set = (/** @type {string} */ x, /** @type {string} */ y) => store.set({ across: x, up: y, apart: DISAGREEMENT_ROWS }, { replace: true });

@@ -10,6 +10,8 @@ import {formatFrequency} from "./segments.js";
 /** @typedef {{id: string, label: string, segments: number[], filter: Record<string, any>}} Bin */
 
 const BIN_ROWS = 40;
+/** Explanation of the intervals of small groups, shown once per table. */
+export const SMALL_GROUPS = `They are grey for fewer than ${MIN_PRECISE_SEGMENTS} segments, and omitted (–) for fewer than ${MIN_INTERVAL_SEGMENTS}.`;
 
 // ---- intervals of groups ----
 
@@ -51,7 +53,7 @@ export function requestGroupIntervals({ store, current }, key, groups) {
 export const formatGroupInterval = (spans, part, n) => n < MIN_INTERVAL_SEGMENTS ? TOO_FEW : spans ? formatScoreInterval(spans[part][0], spans[part][1], 2, part === "delta") : spans === null ? "no interval" : "interval …";
 
 /** Render an interval for a table, in grey for small groups. @param {GroupSpans | undefined} spans @param {"a" | "b" | "delta"} part @param {number} n */
-export const renderGroupInterval = (spans, part, n) => el("span", { class: n < MIN_INTERVAL_SEGMENTS ? "soft" : n < MIN_PRECISE_SEGMENTS ? "faint" : "" }, formatGroupInterval(spans, part, n));
+export const renderGroupInterval = (spans, part, n) => el("span", { class: n < MIN_INTERVAL_SEGMENTS ? "soft" : n < MIN_PRECISE_SEGMENTS ? "faint" : "" }, n < MIN_INTERVAL_SEGMENTS ? "–" : formatGroupInterval(spans, part, n));
 
 // ---- groupings ----
 
@@ -118,7 +120,7 @@ export const bucketsView = {
   id: "buckets", title: "Buckets", key: "b", state: { bucket: "length", brush: "", buckets: BIN_ROWS },
   render(container, context) {
     const { store, current } = context, all = listGroupings(context), id = store.get("bucket") in all ? store.get("bucket") : "length", { title, column, make } = all[id];
-    container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} per group of segments, with ${Math.round(100 * current.level)}% intervals. Click a group to see its segments. Intervals use 1,000 bootstrap resamples of the group's segments. They are grey for fewer than ${MIN_PRECISE_SEGMENTS} segments, and omitted for fewer than ${MIN_INTERVAL_SEGMENTS}.`),
+    container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} per group of segments, with ${Math.round(100 * current.level)}% intervals. Click a group to see its segments. Intervals use 1,000 bootstrap resamples of the group's segments. ${SMALL_GROUPS}`),
       el("div.tabs", {}, el("label", {}, el("span.soft", {}, "By "), createSelect("Buckets by", Object.entries(all).map(([key, kind]) => /** @type {const} */ ([key, kind.title])), id, key => store.set({ bucket: key, brush: "", buckets: BIN_ROWS })))));
     const text = String(store.get("brush")), parts = text.split(":").map(Number), range = column && text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;
     const values = column ? current.getColumn(column) : new Float64Array(), segments = range ? Array.from(values.keys()).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [], rangeGroup = { id: `range ${text}`, segments };
@@ -140,7 +142,7 @@ function renderGroups(context, id, title, visibleGroups, groupCount, intervals) 
     return { g, n, of: spans, values, delta, description };
   });
   const preciseRows = rows.filter(r => r.n >= MIN_PRECISE_SEGMENTS), smallCount = rows.length - preciseRows.length, getPriority = (/** @type {typeof rows[number]} */ r) => b ? Math.abs(r.delta) : metric.higherIsBetter ? -r.values[0] : r.values[0], [topRow] = [...preciseRows].sort((x, y) => getPriority(y) - getPriority(x));
-  const summary = [topRow ? (b ? `Δ is largest in “${topRow.g.label}”: ${formatDelta(topRow.delta)} ${formatGroupInterval(topRow.of, "delta", topRow.n)}.` : `Worst in “${topRow.g.label}”: ${formatScore(topRow.values[0])} ${formatGroupInterval(topRow.of, "a", topRow.n)}.`) : "", smallCount ? ` ${formatPlural(smallCount, "bin")} ${smallCount === 1 ? "has" : "have"} fewer than ${MIN_PRECISE_SEGMENTS} segments and ${smallCount === 1 ? "is" : "are"} drawn faintly. Bins with fewer than ${MIN_INTERVAL_SEGMENTS} segments have no interval.` : "",
+  const summary = [topRow ? (b ? `Δ is largest in “${topRow.g.label}”: ${formatDelta(topRow.delta)} ${formatGroupInterval(topRow.of, "delta", topRow.n)}.` : `Worst in “${topRow.g.label}”: ${formatScore(topRow.values[0])} ${formatGroupInterval(topRow.of, "a", topRow.n)}.`) : "", smallCount ? ` ${formatPlural(smallCount, "bin")} ${smallCount === 1 ? "has" : "have"} fewer than ${MIN_PRECISE_SEGMENTS} segments and ${smallCount === 1 ? "is" : "are"} drawn faintly.` : "",
     /^score/.test(id) ? ` Selecting segments by a system's score biases that system's result. Look at the score of the other system.` : ""];
   const toEnds = (/** @type {GroupSpans | undefined} */ spans, /** @type {"a" | "b"} */ part) => spans ? { low: spans[part][0], high: spans[part][1] } : null;
   return [renderFigure({ title: `${name} by ${title}.`, summary,
@@ -180,7 +182,7 @@ function renderFrequency(context) {
       const values = shares.map(x => 100 * x);
       return { k, label: formatFrequency(edges, k), words, held: segmentCount, values, ends: values.map((v, s) => ends(v, error[s])), delta: b ? values[1] - values[0] : NaN, span: b ? ends(values[1] - values[0], error[2]) : null, segments };
     }).filter((/** @type {any} */ r) => r.words);
-    const filter = (/** @type {any} */ r) => ({ seen: r.k }), isSmall = (/** @type {any} */ r) => r.held < MIN_PRECISE_SEGMENTS, formatEnds = (/** @type {any} */ e, /** @type {boolean} */ sign) => e ? formatInterval(e.low, e.high, 1, sign) : TOO_FEW, renderEnds = (/** @type {any} */ r, /** @type {any} */ e, /** @type {boolean} */ sign) => el("span", { class: !e ? "soft" : isSmall(r) ? "faint" : "" }, formatEnds(e, sign));
+    const filter = (/** @type {any} */ r) => ({ seen: r.k }), isSmall = (/** @type {any} */ r) => r.held < MIN_PRECISE_SEGMENTS, formatEnds = (/** @type {any} */ e, /** @type {boolean} */ sign) => e ? formatInterval(e.low, e.high, 1, sign) : "–", renderEnds = (/** @type {any} */ r, /** @type {any} */ e, /** @type {boolean} */ sign) => el("span", { class: !e ? "soft" : isSmall(r) ? "faint" : "" }, formatEnds(e, sign));
     const describe = (/** @type {any} */ r) => `${r.label} times: ${formatPlural(r.words, "word")} in ${formatPlural(r.held, "segment")}${isSmall(r) ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatFixed(r.values[k], 1)}%`).join(", ")}${r.span ? `; Δ ${formatSigned(r.delta, 1)} ${formatEnds(r.span, true)}` : ""}`;
     place.replaceChildren(renderFigure({ title: "Percentage of reference words found in each system's output, by word frequency.", summary: `Frequencies are from ${bins.source === "references" ? "the references" : bins.source}${bins.segments < n ? `; first ${formatCount(bins.segments)} segments only` : ""}. Intervals are normal approximations. Click to see the segments ${b ? "in which the two systems differ" : "with missing words"}.`,
       draw: width => drawBars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: formatPlural(r.words, "word"), few: isSmall(r), values: r.values, ends: r.ends, delta: b ? `${formatSigned(r.delta, 1)} ${r.span ? formatEnds(r.span, true) : ""}`.trim() : undefined, description: describe(r), act: r.segments.length ? () => linkSegments(context, "", filter(r)).click() : undefined })), systems, "Percentage of reference words found in each system's output", width, value => formatFixed(value, 1), formatShortNumber),

@@ -32,7 +32,7 @@ function getDataChecks(data) {
 export const healthView = {
   id: "health", title: "Data health", key: "h",
   badge: data => { const n = getDataChecks(data).filter(f => f.all && f.severity === "warning").length; return n || null; },
-  missing: data => data.manifest.health?.flags?.length ? null : "The data was not checked when this report was written.",
+  isEmpty: data => !data.manifest.health?.flags?.length,
   render(container, context) {
     const { data } = context, { segments } = data.manifest.health, scope = segments < data.n ? ` in the first ${formatPlural(segments, "segment")}` : "", checks = getDataChecks(data), raised = checks.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), passed = checks.filter(f => !f.all);
     const warnings = raised.filter(f => f.severity === "warning").length;

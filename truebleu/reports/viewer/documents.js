@@ -1,6 +1,6 @@
 // Documents view: scores per document, with the Δ of each segment in document order.
 import {renderBadge, createButton, formatCount, el, createMoreButton, formatPlural, renderTable, formatDelta, renderScore} from "./dom.js";
-import {getDocumentGrouping, requestGroupIntervals, renderGroupInterval} from "./bins.js";
+import {getDocumentGrouping, requestGroupIntervals, renderGroupInterval, SMALL_GROUPS} from "./bins.js";
 import {showFiltered} from "./selection.js";
 import {linkSegments, drawStrip} from "./svg_charts.js";
 
@@ -9,7 +9,7 @@ const DOCUMENT_ROWS = 100;
 /** @type {import("./main.js").View} */
 export const documentsView = {
   id: "documents", title: "Documents", key: "d", state: { by_doc: "", docs: DOCUMENT_ROWS },
-  missing: data => data.documents ? null : "This report has no document labels. Add them with --docs FILE (the document of each segment, one per line).",
+  isEmpty: data => !data.documents,
   render(container, context) {
     const { data, store, current } = context, { a, b, metric } = current, systems = current.comparedSystems;
     const groups = current.cached("documents", () => getDocumentGrouping(data).document.make());
@@ -25,7 +25,7 @@ export const documentsView = {
     const getSortProps = (/** @type {string} */ id) => ({ sort: () => store.set({ by_doc: key === id && down ? `-${id}` : id }, { replace: true }), sorted: key === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null });
     const countWins = (/** @type {number} */ side) => rows.filter(r => Math.sign(r.delta) === side * sign).length;
     container.append(el("h1", {}, "Documents"), el("p.facts", {}, [formatPlural(groups.length, "document"), ...(b ? [`: ${b.letter} is better in ${formatCount(countWins(1))}, ${a.letter} in ${formatCount(countWins(-1))}`] : []), ". ",
-      b ? [`Each bar is a segment, in document order: up if ${b.letter} has the higher score, down if ${a.letter} does. `, key === "abs" ? "Documents with the largest differences come first." : createButton("Largest difference first", () => store.set({ by_doc: "" }, { replace: true }), { class: "quiet small" })] : "Each bar is the score of a segment, in document order."]),
+      b ? [`Each bar is a segment, in document order: up if ${b.letter} has the higher score, down if ${a.letter} does. `, key === "abs" ? "Documents with the largest differences come first." : createButton("Largest difference first", () => store.set({ by_doc: "" }, { replace: true }), { class: "quiet small" })] : "Each bar is the score of a segment, in document order.", ` The intervals use bootstrap resamples of the document's segments. ${SMALL_GROUPS}`]),
       renderTable("Documents", [{ title: "Document", ...getSortProps("name") }, { title: "Segments", number: true, ...getSortProps("n") }, ...systems.map((s, k) => ({ title: [renderBadge(s), ` ${metric.name}`], number: true, hint: s.name, ...getSortProps(k ? "b" : "a") })),
         ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} − ${a.letter}`, ...getSortProps("delta") }] : []), { title: `${Math.round(100 * current.level)}% interval${b ? " of Δ" : ""}`, number: true }, { title: b ? "Δ of each segment" : "Score of each segment" }],
       shown.map(({ g, values, delta }) => {

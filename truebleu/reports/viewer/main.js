@@ -26,7 +26,7 @@ import {whyView} from "./score_breakdown.js";
  * @property {string} key  shortcut after g
  * @property {import("./url_state.js").State} [state]  the view's keys in the state, with their defaults
  * @property {(data: import("./report_data.js").ReportData) => string | number | null} [badge]
- * @property {(data: import("./report_data.js").ReportData) => string | null} [missing]  reason why the view is empty; null if it has contents
+ * @property {(data: import("./report_data.js").ReportData) => boolean} [isEmpty]  whether the view has nothing to show, so that the navigation leaves it out
  * @property {(container: HTMLElement, context: Context) => void | Update} render  renders the view; a returned function handles changes, otherwise the view is rendered again
  * @property {boolean} [selected]  whether the view depends on the selected segments
  * @property {Record<string, {title: string, act: (context: Context) => void}>} [keys]  the view's shortcuts
@@ -58,7 +58,8 @@ export class App {
     /** @type {Update | null} */
     this.update = null;
     this.shownViewId = "";
-    this.keys = new KeyboardShortcuts(this.context, () => this.view, VIEWS);
+    this.listedViews = VIEWS.filter(view => !view.isEmpty?.(data));
+    this.keys = new KeyboardShortcuts(this.context, () => this.view, this.listedViews);
     data.onArrival = problem => problem ? announce(problem) : this.store.notify(new Set(["texts"]));
   }
 
@@ -127,9 +128,9 @@ export class App {
     this.main.setAttribute("aria-label", view.title);
     document.title = `${view.title} · ${this.data.manifest.title}`;
     replaceChildren(this.main);
-    const reason = view.missing?.(this.data);
-    this.update = reason ? () => {} : view.render(this.main, this.context) ?? null;
-    if (reason) replaceChildren(this.main, el("h1", {}, view.title), el("p.empty", {}, reason));
+    const isEmpty = view.isEmpty?.(this.data);
+    this.update = isEmpty ? () => {} : view.render(this.main, this.context) ?? null;
+    if (isEmpty) this.main.append(el("h1", {}, view.title), el("p.empty", {}, "This report has no data for this view."));
     if (!first) { this.main.scrollTop = 0; if (!this.nav.contains(document.activeElement)) this.main.focus({ preventScroll: true }); }
   }
 
@@ -146,7 +147,7 @@ export class App {
   /** Draw the navigation, the selection of metric and systems, and the notice. */
   drawFrame() {
     const { data, store, current } = this, inNav = this.nav.contains(document.activeElement);
-    replaceChildren(this.nav, VIEWS.map(view => {
+    replaceChildren(this.nav, this.listedViews.map(view => {
       const count = view.badge?.(data), isCurrent = view === this.view;
       return createStateLink(store, { view: view.id }, { "aria-current": isCurrent ? "page" : null, title: `g ${view.key}` }, view.title, count ? el("span.count", {}, String(count)) : null);
     }));
@@ -196,7 +197,7 @@ export class App {
     const sheet = el("div", { id: "printed" });
     for (const id of ["summary", "why"]) {
       const view = VIEWS.find(candidate => candidate.id === id);
-      if (!view || view.missing?.(this.data)) continue;
+      if (!view) continue;
       const part = el("section.view");
       view.render(part, this.context);
       sheet.append(part);

@@ -11,7 +11,7 @@ import {createNgramTest} from "./ngram_filter.js";
 
 /** Lists of n-grams: title, name of the measure, explanation of the log-odds, and measure. @type {Record<string, [string, string, string, (g: ListedNgram) => number]>} */
 const NGRAM_LISTS = {
-  difference: ["Matched more often", "Δ matched", "", g => g.matched[1] - g.matched[0]],
+  difference: ["Difference in matches", "Δ matched", "", g => g.matched[1] - g.matched[0]],
   over: ["Produced too often", "too many", "produced vs. reference", g => Math.max(...g.produced.map((h, k) => h - g.matched[k]))],
   missed: ["Missing", "missing", "reference vs. produced", g => g.reference - Math.max(...g.matched)],
 };
@@ -20,7 +20,7 @@ const NGRAM_ROWS = 100, NGRAM_SEGMENTS = 50;
 /** @type {import("./main.js").View} */
 export const ngramsView = {
   id: "ngrams", title: "N-grams", key: "n", state: { grams: "difference", order: 0, gram: "", by_gram: "", rows: NGRAM_ROWS },
-  missing: data => data.manifest.ngrams ? null : data.isRedacted ? "This report was saved without texts, so it cannot show n-grams." : "This report has no n-gram lists, because they are computed only when a report is written to a file.",
+  isEmpty: data => !data.manifest.ngrams,
   render(container, context) {
     const { data, store, current } = context, { ngrams } = data.manifest;
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });

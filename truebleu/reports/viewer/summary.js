@@ -1,6 +1,6 @@
 // Summary view: scores of all systems, with intervals, differences and significance tests.
 import {renderBadge, createButton, copyText, formatCount, el, renderNumber, formatFixed, joinNames, formatApproximateCount, formatPlural, formatPValue, createStateLink, renderTable, formatScore, renderScore} from "./dom.js";
-import {getFormats} from "./svg_charts.js";
+import {getFormats, linkSegments} from "./svg_charts.js";
 import {renderForest} from "./forest.js";
 import {renderFindings} from "./findings.js";
 
@@ -23,7 +23,7 @@ export const summaryView = {
       el("p.facts", {}, [formatPlural(data.n, "segment"), formatPlural(data.systems.length, "system"), data.references ? formatPlural(data.references, "reference") : null,
         data.documents ? formatPlural(data.documents.names.length, "document") : null, formatLanguages(manifest)].filter(Boolean).join(" · ")),
       ...data.segmentMaps.map(({ text, problems }, k) => el("p.facts", {}, "Re-segmented: ", renderBadge(data.systems[k], true), `: ${text}. `, problems.length ? el("strong", {}, `Warning: ${joinNames(problems)}. `) : null, createStateLink(context.store, { view: "pictures", picture: "map" }, {}, "Show the map"))),
-      ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
+      ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text, linkFlag(context, warning.kind))),
       el("p.lead", {}, renderLead(context)), renderOverview(context, measures, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference from the baseline, ${current.a.letter} ${current.a.name}. You can change the baseline.` : ""].join(" ")));
     const forestFigure = renderForestPlot(context, measures, content);
@@ -38,6 +38,12 @@ export const summaryView = {
     container.append(renderFacts(context, content));
   },
 };
+
+/** Link a warning to the segments with the flag of the data checks for the same marks. @param {Context} context @param {string} kind of the warning */
+function linkFlag(context, kind) {
+  const flag = kind === "subword marks" ? "tokenized" : kind.toLowerCase().replace(" ", "-"), { flags = [] } = context.data.manifest.health ?? {};
+  return flags.some((/** @type {any} */ f) => f.id === flag) ? [" ", linkSegments(context, "Show all segments", { flag })] : null;
+}
 
 /** @param {string} text */
 const sentenceCase = text => text[0]?.toUpperCase() + text.slice(1);

@@ -7,7 +7,7 @@ const TERM_ROWS = 100;
 /** @type {import("./main.js").View} */
 export const termsView = {
   id: "terms", title: "Terms", key: "t", state: { by_term: "", term_rows: TERM_ROWS },
-  missing: data => data.glossary ? null : "This report has no glossary. Add one with --terms FILE (source term, tab, target term on each line).",
+  isEmpty: data => !data.glossary,
   render(container, context) {
     const { data, store, current } = context, { a, b } = current, glossary = /** @type {NonNullable<typeof data.glossary>} */ (data.glossary), { occurrences } = glossary;
     const share = (/** @type {number} */ used, /** @type {number} */ of) => of ? renderNumber(100 * used / of, `${formatFixed(100 * used / of, 1)}%`) : "–";

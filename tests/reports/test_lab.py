@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import warnings
 
 import pytest
 from axe_core import APPEARANCES, find_violations
@@ -328,6 +329,52 @@ def test_smoothing_is_shown_for_smoothed_orders(page):
     type_text(page.get_by_label("Smoothing value"), "-1")
     expect(page.get_by_label("Smoothing value")).to_have_attribute("aria-invalid", "true")
     assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "advice"),
+    [
+        ("bleu", "那天天气很好，我们去了公园。", "Chinese, {}. Choose the tokenizer zh or char."),
+        (
+            "wer",
+            "船は九時に古い港を出ます。",
+            "Japanese, {}. Choose the tokenizer char, or use ja-mecab",
+        ),
+        ("bleu", "เช้าวันนั้นฝนตกหนัก", "Thai, {}. Choose the tokenizer char, or use flores200"),
+        ("bleu", "그날은 날씨가 아주 좋았습니다.", "Choose the tokenizer char, or use ko-mecab"),
+        ("ter", "那天天气很好", "Choose split off punctuation and split Chinese and Japanese."),
+        ("ter", "เช้าวันนั้นฝนตกหนัก", "Use chrF or CER, which do not need words."),
+        ("ter", "그날은 날씨가 아주 좋았습니다.", None),
+        ("chrf", "那天天气很好，我们去了公园。", None),
+        ("cer", "那天天气很好，我们去了公园。", None),
+        ("bleu", "那天 天气 很好 ， 我们 去 了 公园 。", None),
+        ("bleu", "the word 天 means day", None),
+    ],
+)
+def test_script_that_the_metric_does_not_split_is_explained(
+    open_report, lab_path, name, text, advice
+):
+    tab = open_report(lab_path, make_link(name, {}, text, [text])).page
+    note = tab.locator(".score-box .opposed")
+    # The commands warn about the same texts.
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        tb.metric(name).score([text], [text])
+    assert any("not split the references" in str(one.message) for one in issued) is bool(advice)
+    if advice is None:
+        expect(tab.locator(".score-box .big")).to_be_visible()
+        expect(note).to_have_count(0)
+        return
+    expect(note).to_contain_text(advice.format("which has no spaces between words"))
+    # The buttons solve the problem.
+    for _ in range(2 if "punctuation" in advice else "Choose" in advice):
+        note.get_by_role("button").first.click()
+    expect(note).to_have_count(int("Choose" not in advice))
+
+
+def test_number_of_one_token_is_singular(open_report, lab_path):
+    tab = open_report(lab_path, make_link("bleu", {}, "word", ["word"])).page
+    expect(tab.locator(".brevity")).to_contain_text("c = 1 token; the effective")
 
 
 def test_each_line_is_a_reference(page):

@@ -18,6 +18,7 @@ from truebleu.reports import (
     report_builder,
     report_settings,
 )
+from truebleu.text import languages, tokenizers
 
 PLAYGROUND_TITLE = "truebleu playground"
 
@@ -80,7 +81,41 @@ def build_manifest() -> dict[str, Any]:
         },
         "buckets": {"edges": list(bins.FREQUENCY_EDGES)},
         "metrics": entries,
+        "unsplit": _describe_unsplit_scripts(),
     }
+
+
+def _describe_unsplit_scripts() -> list[dict[str, Any]]:
+    """Return the scripts that some tokenizers do not split, as the page detects and explains them.
+
+    `pattern` is a regular expression of JavaScript for a letter of the script, and `split_by` lists
+    the kernel's tokenizers that split it, the recommended ones first; `elsewhere` lists recommended
+    tokenizers that the page lacks.
+    """
+    ter = registry.metric("ter")
+    described_scripts = []
+    for script, properties in languages.UNSPLIT_SCRIPTS.items():
+        # JavaScript knows the codes of single scripts only.
+        codes = [
+            code
+            for code, name in languages.SCRIPT_NAMES.items()
+            if name == script and code not in ("Hans", "Hant", "Jpan", "Kore")
+        ]
+        if not codes:
+            continue
+        is_in_page = tokenizers.KERNEL_TOKENIZERS.__contains__
+        names = [*filter(is_in_page, properties.recommended), *tokenizers.KERNEL_TOKENIZERS]
+        entry = {
+            "pattern": "".join(f"\\p{{Script={code}}}" for code in codes),
+            "looks_like": f"{properties.language}, which {properties.reason}",
+            "share": properties.share,
+            "has_spaces": properties.has_spaces,
+            "split_by": [one for one in dict.fromkeys(names) if languages.can_split(one, script)],
+            "elsewhere": [one for one in properties.recommended if not is_in_page(one)],
+            "ter": ter.get_splitting_parameters(script),
+        }
+        described_scripts.append(entry)
+    return described_scripts
 
 
 def create_playground(path: str | os.PathLike[str] | None = None) -> Playground:

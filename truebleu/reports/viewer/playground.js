@@ -27,6 +27,8 @@ const CONTROL_LIMITS = { max_order: [1, 16], char_order: [0, 20], word_order: [0
 const MAX_WEIGHT_SUM = 100;
 /** Parameters of BLEU in textbooks; orders for which the hypothesis is too short are skipped. @type {Record<string, any>} */
 const TEXTBOOK_PARAMETERS = { tokenize: "none", smoothing: "none" };
+/** If a text has at most this many characters per word, spaces separate its words, as in Python. */
+const MAX_WORD_LENGTH = 6;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 const toSubscript = (/** @type {number} */ n) => [...String(n)].map(digit => SUBSCRIPTS[Number(digit)]).join("");
 
@@ -36,6 +38,8 @@ export class Playground {
   constructor(manifest, kernelClient) {
     /** @type {(Setting & {options: Record<string, string>, python: string})[]} */
     this.metrics = manifest.metrics;
+    /** @type {{pattern: string, looks_like: string, share: number, has_spaces: boolean, split_by: string[], elsewhere: string[], ter: Record<string, boolean>}[]} Scripts that some tokenizers do not split. */
+    this.unsplitScripts = manifest.unsplit;
     this.client = kernelClient;
     /** @type {PlaygroundState} */
     this.state = readLink(location.hash) ?? toState(EXAMPLES[0]);
@@ -273,7 +277,23 @@ export class Playground {
     if (!result) return;
     const { setting, value } = result, kind = setting.metric;
     const body = kind === "BLEU" ? this.renderBleu(result) : kind === "chrF" ? this.renderChrf(result) : this.renderEdits(result);
-    replaceChildren(this.score, el("h2", { id: "score-title" }, setting.name), el("p.big", { role: "status", "aria-live": "polite" }, renderScore(value)), setting.higher_is_better ? null : el("p.soft", {}, "Lower is better."), body);
+    replaceChildren(this.score, el("h2", { id: "score-title" }, setting.name), el("p.big", { role: "status", "aria-live": "polite" }, renderScore(value)), setting.higher_is_better ? null : el("p.soft", {}, "Lower is better."), this.renderUnsplitHint(setting), body);
+  }
+
+  /** Render advice if the metric does not split the script of the texts into words. @param {Setting} setting */
+  renderUnsplitHint({ name, metric, parameters: p }) {
+    const texts = [this.state.hypothesis, ...this.state.references], words = texts.join(" ").split(/\s+/).filter(Boolean), letters = [...words.join("")];
+    const isSegmented = letters.length <= MAX_WORD_LENGTH * words.length && words.length >= 2 * texts.length;
+    const script = this.unsplitScripts.find(({ pattern, share, has_spaces }) => {
+      const isLetter = new RegExp(`[${pattern}]`, "u");
+      return (has_spaces || !isSegmented) && letters.filter(letter => isLetter.test(letter)).length > share * letters.length;
+    });
+    const needed = metric === "TER" ? Object.keys(script?.ter ?? {}) : [];
+    if (!script || (metric === "TER" ? needed.length ? needed.every(key => p[key]) : script.has_spaces : !("tokenize" in p) || script.split_by.includes(p.tokenize))) return null;
+    const choose = (/** @type {string} */ key, /** @type {any} */ value) => createButton(value === true ? CONTROL_NAMES[key] : value, () => { this.setParameter(key, value); this.drawSettings(key); }, { class: "small" });
+    const advice = metric === "TER" ? needed.length ? ["Choose ", needed.filter(key => !p[key]).map((key, n) => [n ? " and " : "", choose(key, true)]), "."] : "Use chrF or CER, which do not need words."
+      : ["Choose the tokenizer ", script.split_by.map((value, n) => [n ? " or " : "", choose("tokenize", value)]), script.elsewhere.length ? `, or use ${script.elsewhere.join(" or ")} in Python or on the command line.` : "."];
+    return el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), `${name} does not split this text into words: it looks like ${script.looks_like}. `, advice);
   }
 
   /** @param {Scored} result */
@@ -293,7 +313,7 @@ export class Playground {
         el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), usedSteps.map((step, n) => [n ? el("span", {}, " × ") : null, renderTerm(step), exponent(n)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 && !weights ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
         el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderShare(mean), " = ", el("strong", {}, renderScore(value)))),
       isTextbook(setting.parameters) && !weights && root ? el("p.lower-orders", {}, el("strong", {}, "Up to each order: "), usedSteps.map((_, n) => [n ? ", " : "", el("span.nobreak", {}, `BLEU-${n + 1} `, renderScore(100 * brevity * Math.exp(sum(usedSteps.slice(0, n + 1).map(step => Math.log((step.precision ?? 100) / 100))) / (n + 1))))]), ".") : null,
-      el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The hypothesis has c = ${formatCount(hypothesis)} tokens; the effective reference length is r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
+      el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The hypothesis has c = ${formatPlural(hypothesis, "token")}; the effective reference length is r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
         hypothesis >= reference && hypothesis ? "The hypothesis is not shorter than the reference, so BP = 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${formatFixed(reference, 0)}/${formatCount(hypothesis)}`), " = ", renderNumber(brevity, formatFixed(brevity, 4))), "."] : "The hypothesis is empty, so BP = 0."),
       weights && Math.abs(sum(weights) - 1) > 1e-9 ? el("p", {}, `The weights add up to ${formatShort(sum(weights))}, not to 1, so a perfect match does not score ${scaleScore(100)}.`) : null,
       notes.length ? el("div.smoothing", {}, el("p", {}, el("strong", {}, `Smoothing: ${setting.parameters.smoothing}. `), setting.parameters.smoothing === "none" ? "" : "Without smoothing, a precision of 0 would make the score 0."), el("ul", {}, notes)) : null,

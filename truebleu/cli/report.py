@@ -45,11 +45,12 @@ from truebleu.cli.output import (
     raise_if_failed,
 )
 from truebleu.comparison import display_scale, overview
+from truebleu.meta_evaluation.error_spans import read_spans
 from truebleu.reports import Report, browser_kernel
 from truebleu.reports.report_builder import MAX_EMBEDDED, ReportData
 from truebleu.reports.report_settings import select_further_metrics
 from truebleu.text.segments import File
-from truebleu.text.terminal_layout import get_terminal_width, wrap_text
+from truebleu.text.terminal_layout import format_count, get_terminal_width, wrap_text
 
 if TYPE_CHECKING:
     from truebleu.reports.serve import Server
@@ -60,7 +61,7 @@ MAX_SEGMENTS = 10**12
 # Options with file names; the report shows these names without folders.
 FILE_OPTIONS = (
     *("references", "input", "source", "docs", "labels", "word_counts", "terms", "scores"),
-    "registry",
+    *("registry", "spans"),
 )
 # Options that do not affect the scores.
 OMITTED_OPTIONS = (
@@ -86,10 +87,15 @@ PAGE = OptionGroup(
                         sample; the scores cover all segments (default: 100000)
     --human FILE        read human scores in any format that truebleu meta accepts, and show how
                         well the metrics agree with them
+    --spans FILE        read error spans of WMT25, WMT24, Appraise, Pearmut, mt-metrics-eval or MQM,
+                        and show them in the texts
+    --first-segment N   number of the first segment in an Appraise file: 0 or 1 (default: the number
+                        that fits --docs)
     --redact-text       omit all text; keep the names of systems, documents and labels
     """,
     also={"default": []},
     embed_text={"type": make_integer_type(0, MAX_SEGMENTS)},
+    first_segment={"type": make_integer_type(0, 1)},
 )
 OUTPUT = OptionGroup(
     "output",
@@ -125,15 +131,16 @@ def run(options: argparse.Namespace) -> None:
     # Check the settings before reading files, so that errors appear early.
     with shared.reraise_as_usage_error("--also", compare.COMPARE_OPTIONS):
         further_metrics = select_further_metrics(options.also, list(metrics))
-    word_counts, terms = (
-        files.get_option_file(options, "word_counts"),
-        files.get_option_file(options, "terms"),
+    word_counts, terms, spans = (
+        files.get_option_file(options, name) for name in ("word_counts", "terms", "spans")
     )
+    if options.first_segment is not None and spans is None:
+        raise UsageError("--first-segment has no effect without --spans")
     if terms and options.source is None and test_set is None:
         raise UsageError("--terms needs the source; name it with -src/--source")
     input_files = [] if inputs is None else inputs.list_files()
     label_files = labels.values() if isinstance(labels, dict) else [labels]
-    files.check_files(options, [*input_files, *label_files, word_counts, terms])
+    files.check_files(options, [*input_files, *label_files, word_counts, terms, spans])
     # Open the output before reading files. The file appears only when the report is complete.
     with (
         Progress(quiet=options.quiet) as progress,
@@ -149,6 +156,7 @@ def run(options: argparse.Namespace) -> None:
             is_redacted=options.redact_text,
             human=options.human,
             terms=terms,
+            spans=spans and read_spans(spans, first=options.first_segment),
             scale=options.scale,
             on_disk=options.serve is not None,
         )
@@ -194,6 +202,9 @@ def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
         print_message("warning", warning["text"])
     if not browser_kernel.load_kernel_blocks():
         print_message("warning", browser_kernel.MISSING_KERNEL)
+    unmatched = (contents.extra_entries["spans"] or {}).get("unmatched")
+    if unmatched:
+        print_message("note", f"--spans: {format_count(unmatched, 'annotation')} of other texts")
     omits_texts = contents.segment_count > MAX_EMBEDDED and not contents.is_redacted
     if options.serve is None and options.embed_text is None and omits_texts:
         print_message(

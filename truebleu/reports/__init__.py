@@ -40,6 +40,7 @@ class PageOptions(TypedDict, total=False):
     embed_text: int | None
     redact_text: bool
     human: Any
+    spans: Any
     scale: int
 
 
@@ -189,6 +190,9 @@ def report(
         all segments. Half of these segments are the most influential ones; the others are random.
     human: human scores of the systems, in any form that `meta_evaluate` accepts. The page then
         shows how well the metrics agree with them.
+    spans: errors that annotators marked in the texts: the result of `read_spans`, or a file that it
+        reads. Annotations of other systems are ignored. The page shows them under the texts, and
+        counts them by category.
     redact_text: omit all text; keep the names of systems, documents and labels.
     scale: 100 or 1, the maximum of the scale for percentages. Saved data always use 100.
     workers: number of threads.

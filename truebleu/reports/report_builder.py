@@ -30,6 +30,9 @@ resegmentation      for each system, null or the method, the coverage and the bl
                     lengths of the segments in reference and text; null without re-segmentation
 documents, labels   names, and the block with the index of each segment's name
 directions          "ltr", "rtl" or null for source, reference and system: direction of most letters
+spans               error spans, or null: name and format of the file, annotations placed in the
+                    report and unmatched ones, values of severity, category and annotator, `counts`
+                    by system, category and severity, facts about each system, and the block
 terms               a glossary, or null: its name, the number of segments with a source term, the
                     number of term occurrences (`found`) and of target terms per system (`used`),
                     each term with source, targets, segments and uses, and the block of segments
@@ -62,6 +65,7 @@ from truebleu.comparison.comparison_request import (
     StatisticsByMetric,
 )
 from truebleu.comparison.setup_description import describe_result
+from truebleu.meta_evaluation.error_spans import ErrorSpans, read_spans
 from truebleu.metrics.bleu import BLEU
 from truebleu.rendering.score_scale import check_scale
 from truebleu.reports import (
@@ -72,6 +76,7 @@ from truebleu.reports import (
     findings,
     payload,
     segment_maps,
+    span_layers,
 )
 from truebleu.reports.report_settings import (
     VIEWER_METRICS,
@@ -115,11 +120,14 @@ class ReportData:
         on_disk: bool = False,
         human: Any = None,
         terms: Any = None,
+        spans: Any = None,
         scale: int = 100,
     ) -> None:
         self.scale = check_scale(scale)
         _check_request(request, terms)
         glossary = None if terms is None else parse_glossary(terms)
+        is_file = isinstance(spans, str) or segments.is_file(spans)
+        error_spans = read_spans(spans) if is_file else spans
         name_note = request.shorten_system_names()
         viewer_metrics = [metric for metric in request.metrics if metric.NAME in VIEWER_METRICS]
         further_metrics = select_further_metrics(also, list(request.metrics))
@@ -165,6 +173,9 @@ class ReportData:
             self.extra_entries["terms"] = terms_entry
             self.extra_blocks[terms_entry["block"]] = terms_block
         self.findings = findings.collect_findings(self._make_finding_inputs(request))
+        self.extra_entries["spans"] = None
+        if error_spans is not None:
+            self._add_spans(error_spans, request)
         self.input_hashes = dict(
             self._hash_inputs(given_systems, request.original_references, given_source)
         )
@@ -186,6 +197,23 @@ class ReportData:
         self.test_set = request.test_set
         count, labels = self.segment_count, request.labels
         self.labels = {} if labels is None else segment_labels.read_segment_labels(labels, count)
+
+    def _add_spans(self, error_spans: Any, request: Request) -> None:
+        """Add the error spans, and labels that filter segments by their errors."""
+        if not isinstance(error_spans, ErrorSpans):
+            raise TypeError(
+                f"spans: expected a file or read_spans(file), found {error_spans!r:.60}"
+            )
+        if find_unicode_form(list(request.metrics)) is not None:
+            raise ValueError("spans: positions do not fit normalized text. Omit unicode_form.")
+        texts = (self.systems, self.references, self.source, self.documents)
+        entry, block, labels = span_layers.build_layers(error_spans, *texts, self._first_bleu)
+        self.labels |= labels
+        self.extra_entries["spans"] = entry
+        if self.is_redacted:
+            entry["block"] = None
+        else:
+            self.extra_blocks[entry["block"]] = block
 
     def _hash_inputs(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
         """Yield the name and the hash of each input."""

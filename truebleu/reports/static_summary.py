@@ -18,6 +18,7 @@ def render_summary(manifest: Content) -> str:
     return (
         html.render_body(build_summary(manifest), "article")
         + _render_references(manifest)
+        + _render_spans(manifest)
         + _render_human_view(manifest)
     )
 
@@ -87,6 +88,52 @@ def _render_references(manifest: Content) -> str:
         if elements
         else ""
     )
+
+
+def _render_spans(manifest: Content) -> str:
+    """Render the counts of error spans as HTML, which the viewer shows unchanged."""
+    spans, systems = manifest["spans"], manifest["systems"]
+    if spans is None:
+        return ""
+    sums: dict[str, dict[str, list[float]]] = {}
+    for one in spans["counts"]:
+        for row in (one["category"] or "no category", "all errors"):
+            cell = sums.setdefault(row, {}).setdefault(one["system"], [0, 0.0])
+            cell[:] = cell[0] + one["errors"], cell[1] + one["errors"] * one["weight"]
+    total = sums.pop("all errors", {})
+    order = sorted(sums, key=lambda row: -sum(weight for _, weight in sums[row].values()))
+    count_rows = [
+        (
+            row,
+            *("{:,} ({:,.1f})".format(*cells.get(system["name"], (0, 0.0))) for system in systems),
+        )
+        for row, cells in [*((row, sums[row]) for row in order), ("all errors", total)]
+    ]
+    system_rows = []
+    for system, values in zip(systems, spans["systems"], strict=True):
+        characters = values["error_characters"]
+        share = f"{100 * values['outside'] / characters:.1f}%" if characters else "–"
+        mqm = "–" if values["mqm"] is None else f"{values['mqm']:.2f}"
+        name = f"{system['letter']} {system['name']}"
+        system_rows.append((name, f"{values['segments']:,}", mqm, share))
+    text = f"{format_count(spans['annotations'], 'annotation')} from {spans['name']}. "
+    if spans["unmatched"]:
+        text += f"{format_count(spans['unmatched'], 'annotation')} of other texts left out. "
+    text += (
+        "MQM is the mean weight of errors per segment and annotator: 5 for major, 1 for minor, 0.1 "
+        "for minor punctuation, 25 for non-translation, 0 for other severities; lower is better. "
+        "The last column is the share of characters in errors that are outside all 4-grams that "
+        "match a reference."
+    )
+    header = ["System", "Segments", "MQM", "Errors outside matches"]
+    count_header = ["Errors (weight) by category", *(system["letter"] for system in systems)]
+    elements: list[HtmlBlock] = [
+        Heading(2, "Error spans"),
+        Table.from_text_rows(header, system_rows),
+        Table.from_text_rows(count_header, count_rows, has_total_row=True),
+        Paragraph(text, "note"),
+    ]
+    return f'<div id="spans">\n{html.render_body(elements, "section")}\n</div>\n'
 
 
 def _render_human_view(manifest: Content) -> str:

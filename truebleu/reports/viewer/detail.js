@@ -7,6 +7,7 @@ import {renderMarks} from "./highlights.js";
 import {countsEdits} from "./metric.js";
 import {buildRecipe} from "./kernel_client.js";
 import {splitIntoUnits} from "./text_units.js";
+import {listErrors, placeErrors, renderErrorList, renderMissing} from "./error_spans.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
@@ -35,7 +36,7 @@ export function getSegmentRecord({ data, current }, i) {
   const { source, references, hypotheses } = data.getSegment(i), { documents } = data;
   return {
     segment: i + 1, ...(documents ? { document: documents.names[documents.bySegment[i]] } : {}), ...(data.hasSource ? { source: source ?? null } : {}), references,
-    systems: data.systems.map((s, k) => ({ name: s.name, letter: s.letter, text: hypotheses[k] ?? null, score: current.getScores(s)[i] })),
+    systems: data.systems.map((s, k) => ({ name: s.name, letter: s.letter, text: hypotheses[k] ?? null, score: current.getScores(s)[i], ...(data.errors ? { spans: listErrors(data, i, k, false), source_spans: listErrors(data, i, k, true) } : {}) })),
     metric: current.metric.name, signature: current.metric.signature,
   };
 }
@@ -70,7 +71,8 @@ export function renderDetail(panel, context, marks, i, acts) {
         { text: "Link to this segment", act: () => { copyStateLink(store); } }], { class: "quiet" }),
       createButton("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
   const modes = el("div.modes", { role: "group", "aria-label": "Marked text" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
-    createToggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
+    createToggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })),
+    data.errors ? createToggle("Errors", store.get("errors"), () => store.set({ errors: !store.get("errors") }, { replace: true }), { title: "Error spans that annotators marked, on top of the other marks" }) : null);
   const texts = el("div.texts");
   if (data.isRedacted) texts.append(el("p.empty", {}, "This report was saved without texts. Scores and counts are complete."));
   else if (!segment.hasTexts) texts.append(el("p.empty", {}, `This report does not contain the text of this segment. It contains the texts of ${formatPlural(data.manifest.embedded, "segment")}: the most influential ones and an equal number chosen at random.`));
@@ -118,21 +120,24 @@ export function renderDetail(panel, context, marks, i, acts) {
     function renderText(role, label, text, tokens, against, marked, kind) {
       const target = role === "source" ? data.manifest.languages?.source : data.manifest.languages?.target;
       const body = el("p.text", { dir: data.getDirection(role), lang: target ?? null, class: `${mode === "tokens" && tokens ? "split" : ""} ${/^system/.test(role) ? `sys-${Number(role.slice(6)) % 6}` : ""}` });
+      const isSource = role === "source", isSystem = /^system/.test(role), errors = store.get("errors") && (isSource || isSystem) ? placeErrors(data, i, isSource ? current.comparedSystems : [data.systems[Number(role.slice(6))]], isSource, text) : [];
+      if (errors.length) body.classList.add("with-errors");
       const places = marks.findSpans(role, i, text, { terms: true });
       const matches = mode === "match" && tokens ? matchTokens(tokens.keys, against.map(r => r.keys), orders) : null;
       if (!text) body.append(el("span.soft", {}, "(empty)"));
-      else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replaceChildren(body, renderMarks(text, places));
+      else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replaceChildren(body, renderMarks(text, places, 0, text.length, showInvisible, errors));
       else {
         const number = shownTexts.push({ role, label: data.getTitle(role), text, tokens, match: matches, against }) - 1;
         const getTokenClass = (/** @type {number} */ n) => matches ? (matches.level[n] ? `m${splitter.letters ? Math.ceil(4 * matches.level[n] / orders) : Math.min(4, matches.level[n])}` : "") + (matches.clipped[n] && role.startsWith("system") ? " clipped" : "")
           : marked?.[n] ? kind : "";
         const searchHits = findOccurrences(tokens.keys, String(store.get("mark")));
-        replaceChildren(body, renderTokens(text, places, tokens, n => getTokenClass(n) + (searchHits.has(n) ? " sought" : ""), mode === "tokens", splitter.letters && mode !== "tokens" ? null : number));
+        replaceChildren(body, renderTokens(text, places, tokens, n => getTokenClass(n) + (searchHits.has(n) ? " sought" : ""), mode === "tokens", splitter.letters && mode !== "tokens" ? null : number, errors));
         if (!(splitter.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
       }
+      body.append(...renderMissing(errors).flat());
       const map = data.segmentMaps[/^system/.test(role) ? Number(role.slice(6)) : -1];
       if (map) { body.prepend(renderNeighbour(role, map, -1)); body.append(renderNeighbour(role, map, 1)); }
-      return el("section", {}, el("h3", {}, label, map?.getFlags(i).map(flag => el("span.segment-flag", {}, flag))), body, renderMissedTerms(role));
+      return el("section", {}, el("h3", {}, label, map?.getFlags(i).map(flag => el("span.segment-flag", {}, flag))), body, renderErrorList(text, errors), renderMissedTerms(role));
     }
   }
 
@@ -196,13 +201,13 @@ function findOccurrences(keys, run) {
 /**
  * Render a text with marked tokens. The space between two tokens of a longer match is marked, too.
  * @param {string} text @param {import("./highlights.js").Place[]} places other marks @param {Tokens} tokens @param {(n: number) => string} getTokenClass returns the CSS classes of a token
- * @param {boolean} isSeparated whether tokens are shown apart @param {number | null} number of the text, used to look up its tokens
+ * @param {boolean} isSeparated whether tokens are shown apart @param {number | null} number of the text, used to look up its tokens @param {import("./error_spans.js").PlacedError[]} errors
  */
-function renderTokens(text, places, tokens, getTokenClass, isSeparated, number) {
+function renderTokens(text, places, tokens, getTokenClass, isSeparated, number, errors) {
   /** @type {any[]} */
   const nodes = [];
   let position = 0, last = "";
-  const { starts, ends, keys } = tokens;
+  const { starts, ends, keys } = tokens, render = (/** @type {number} */ from, /** @type {number} */ to) => renderMarks(text, places, from, to, showInvisible, errors);
   for (let n = 0; n < starts.length; n++) {
     const start = Math.max(position, starts[n]), end = ends[n], kind = getTokenClass(n);
     const gap = text.slice(position, start);
@@ -210,10 +215,10 @@ function renderTokens(text, places, tokens, getTokenClass, isSeparated, number) 
     else if (gap) {
       // The classes "m2" < "m3" < "m4" sort by match length; a unigram match does not include the space.
       const joined = [last, kind].map(k => /m[2-4]/.exec(k)?.[0]), level = joined[0] && joined[1] ? joined.sort()[0] : null;
-      nodes.push(level ? el("span", { class: `gap ${level}` }, renderMarks(text, places, position, start)) : renderMarks(text, places, position, start));
+      nodes.push(level ? el("span", { class: `gap ${level}` }, render(position, start)) : render(position, start));
     }
     if (end > position) {
-      const piece = isSeparated ? showInvisible(keys[n]) : renderMarks(text, places, start, end);
+      const piece = isSeparated ? showInvisible(keys[n]) : render(start, end);
       if (number === null) {
         const previousNode = nodes[nodes.length - 1];
         if (kind && !gap && kind === last && previousNode?.append) previousNode.append(...piece.flat());
@@ -223,7 +228,7 @@ function renderTokens(text, places, tokens, getTokenClass, isSeparated, number) 
     }
     last = kind;
   }
-  if (position < text.length && text.slice(position).trim()) nodes.push(renderMarks(text, places, position));
+  if (position < text.length && text.slice(position).trim()) nodes.push(render(position, text.length));
   return nodes;
 }
 

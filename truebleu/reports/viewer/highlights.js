@@ -4,6 +4,7 @@ import {locateTokens, findRuns} from "./tokens.js";
 import {canSplitNgrams, splitForNgrams} from "./ngram_filter.js";
 import {findTermSpans} from "./glossary.js";
 import {findSpans} from "./match_positions.js";
+import {renderErrors} from "./error_spans.js";
 
 /** @typedef {import("./match_positions.js").TextSpan} Place */
 
@@ -85,17 +86,17 @@ export class Highlights {
   }
 }
 
-/** Render a part of a text with its marks. @param {string} text @param {Place[]} places @param {number} [from] @param {number} [to] @param {(text: string) => any} [shown] @returns {any[]} */
-export function renderMarks(text, places, from = 0, to = text.length, shown = showInvisible) {
-  const nodes = [];
+/** Render a part of a text with its marks and errors. @param {string} text @param {Place[]} places @param {number} [from] @param {number} [to] @param {(text: string) => any} [shown] @param {import("./error_spans.js").PlacedError[]} [errors] @returns {any[]} */
+export function renderMarks(text, places, from = 0, to = text.length, shown = showInvisible, errors = []) {
+  const nodes = [], show = (/** @type {number} */ start, /** @type {number} */ end) => errors.length ? renderErrors(text, start, end, errors, shown) : shown(text.slice(start, end));
   let position = from;
   for (const [start, end, kind] of places) {
     if (end <= position || start >= to) continue;
-    if (start > position) nodes.push(shown(text.slice(position, start)));
-    nodes.push(el("mark", { class: kind }, shown(text.slice(Math.max(position, start), Math.min(to, end)))));
+    if (start > position) nodes.push(show(position, start));
+    nodes.push(el("mark", { class: kind }, show(Math.max(position, start), Math.min(to, end))));
     position = Math.min(to, end);
   }
-  if (position < to) nodes.push(shown(text.slice(position, to)));
+  if (position < to) nodes.push(show(position, to));
   return nodes;
 }
 

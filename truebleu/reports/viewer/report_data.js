@@ -3,6 +3,7 @@ import {decodeText, MISSING_TEXT} from "./kernel.js";
 import {getCountsKey, KernelClient} from "./kernel_client.js";
 import {createGlossary} from "./glossary.js";
 import {CountTable} from "./count_table.js";
+import {indexErrors} from "./error_spans.js";
 
 /** @typedef {{name: string, letter: string, index: number}} System */
 /**
@@ -197,6 +198,8 @@ export class ReportData {
     this.labels = [];
     /** Maps of re-segmented systems, by the index of the system. @type {SegmentMap[]} */
     this.segmentMaps = [];
+    /** Errors that annotators marked, by segment and system. @type {Map<string, import("./error_spans.js").ErrorSpan[]> | null} */
+    this.errors = null;
     /** Segment lengths: numbers of tokens in the first reference, for all metrics. @type {Uint32Array} */
     this.lengths = new Uint32Array();
     /** @type {Record<string, Uint32Array>} Bit sets of data checks, by role. */
@@ -249,6 +252,9 @@ export class ReportData {
     this.client = await KernelClient.start(await this.read(kernelBlocks.kernel), await this.read(kernelBlocks.lowercase));
   }
 
+  /** Return the value of a block of JSON. @param {string} name */
+  async readJson(name) { return JSON.parse(new TextDecoder().decode(await this.read(name))); }
+
   async loadTables() {
     const { manifest, n, client } = this, { kernel } = client;
     /** @type {Map<string, CountTable>} Settings with equal counts share a table. */
@@ -268,8 +274,9 @@ export class ReportData {
     for (const [k, entry] of (manifest.resegmentation ?? []).entries()) if (entry) this.segmentMaps[k] = createSegmentMap(entry, toIndices(await this.read(entry.block)), n, this.labels.find(label => label.name === `segments of ${this.systems[k].name}`));
     for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = toIndices(await this.read(/** @type {string} */ (name)));
     if (manifest.buckets?.length) this.lengths = toIndices(await this.read(manifest.buckets.length.block));
-    if (manifest.terms) this.glossary = createGlossary(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));
-    if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
+    if (manifest.terms) this.glossary = createGlossary(manifest.terms, await this.readJson(manifest.terms.block));
+    if (manifest.spans?.block) this.errors = indexErrors(manifest.spans, await this.readJson(manifest.spans.block));
+    if (manifest.ngrams?.block) manifest.ngrams.pairs = await this.readJson(manifest.ngrams.block);
   }
 
   async loadTexts() {

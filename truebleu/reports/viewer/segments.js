@@ -4,7 +4,8 @@ import {COLUMN_TITLES, getCountTitle, MIN_PRECISE_SEGMENTS, FILTERS, SAMPLE_SIZE
 import {formatShortNumber} from "./svg_charts.js";
 import {renderDetail} from "./detail.js";
 import {getConditionTitle} from "./glossary.js";
-import {Highlights, renderPreview} from "./highlights.js";
+import {Highlights, renderMarks, renderPreview} from "./highlights.js";
+import {placeErrors} from "./error_spans.js";
 import {RULE_TITLES, getRuleRoles} from "./text_filters.js";
 import {diffWithClosest} from "./tokens.js";
 import {describeSplit} from "./agreement.js";
@@ -40,7 +41,7 @@ const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", note
 
 /** @type {import("./main.js").View} */
 export const segmentsView = {
-  id: "segments", title: "Segments", key: "e", state: { lines: "srab", panel: false },
+  id: "segments", title: "Segments", key: "e", state: { lines: "srab", panel: false, errors: true },
   keys: {
     "j": { title: "next segment", act: () => moveInList(1) },
     "k": { title: "previous segment", act: () => moveInList(-1) },
@@ -104,7 +105,7 @@ export const segmentsView = {
       }
       if (hasChanged(["texts", "notes"])) list.refill();
       if (hasChanged(["subset", "selection"])) drawSubset();
-      if (hasChanged(["seg", "mode", "against", "texts", "notes", "selection"])) drawDetail();
+      if (hasChanged(["seg", "mode", "against", "errors", "texts", "notes", "selection"])) drawDetail();
     };
 
     /** Return the lines of a row: role, mark and language. @returns {[string, any, string][]} */
@@ -387,7 +388,7 @@ export function renderPrintedSegments(context) {
   const { data, current } = context, printed = current.selectedSegments.slice(0, 20);
   return el("section.view", {}, el("h2", {}, `${printed.length} of ${formatPlural(current.selectedSegments.length, current.isUnfiltered ? "segment" : "filtered segment")}: ${getSortTitle(current)}`), [...printed].map(i => {
     const segment = data.getSegment(i), scores = current.comparedSystems.map(s => `${s.letter} ${formatScore(current.getScores(s)[i])}`);
-    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.getTitle(`reference${r}`), text, "reference"]), ...current.comparedSystems.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
-      .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.getDirection(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), showInvisible(/** @type {string} */ (text)))));
+    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.getTitle(`reference${r}`), text, "reference"]), ...current.comparedSystems.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system", s])]
+      .filter(([, text]) => typeof text === "string").map(([name, text, role, system]) => el("p", { dir: data.getDirection(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), renderMarks(/** @type {string} */ (text), [], 0, /** @type {string} */ (text).length, showInvisible, system ? placeErrors(data, i, [/** @type {any} */ (system)], false, /** @type {string} */ (text)) : []))));
   }));
 }

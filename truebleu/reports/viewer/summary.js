@@ -30,11 +30,13 @@ export const summaryView = {
     if (forestFigure) container.append(forestFigure);
     container.append(...renderDisagreements(context, content), ...renderFindings(context), ...measures.map(measure => renderDetails(context, measure, content)));
     container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
-    // Copy the static sections about references and human scores.
-    for (const id of ["references", "people"]) {
+    // Copy the static sections about error spans, references and human scores.
+    for (const id of ["spans", "references", "people"]) {
       const staticSection = document.getElementById(id);
       if (staticSection) { const copiedSection = /** @type {HTMLElement} */ (staticSection.cloneNode(true)); copiedSection.removeAttribute("id"); copiedSection.classList.add(id); container.append(copiedSection); }
     }
+    const errorLabel = data.labels.findIndex(({ name }) => name === "error spans"), major = data.labels[errorLabel]?.values.indexOf("major errors") ?? -1;
+    if (manifest.spans && major >= 0) container.querySelector(".spans")?.append(el("p", {}, linkSegments(context, "Segments with major errors", { label: `${errorLabel}:${major}` })));
     container.append(renderFacts(context, content));
   },
 };

@@ -1,0 +1,247 @@
+"""Error spans in a report: their segments, their counts, and errors outside matched n-grams."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.comparison.segment_labels import SegmentNames
+from truebleu.explanation.naive_bleu import Tokens, split_text
+from truebleu.meta_evaluation.error_spans import (
+    SOURCE,
+    TARGET,
+    Annotation,
+    ErrorSpan,
+    ErrorSpans,
+)
+from truebleu.meta_evaluation.score_files import format_names, get_error_weight
+from truebleu.reports import payload
+from truebleu.resegmentation.token_units import locate_tokens
+from truebleu.text.segments import Texts
+
+# Values of the label that filters segments, from the worst.
+ERROR_LABELS = ("major errors", "only minor errors", "no errors", "not annotated")
+# A label for each system would fill the panel of filters if there were more systems.
+MAX_LABELLED_SYSTEMS = 6
+MATCH_ORDER = 4
+
+# The errors that each annotator found, by system and segment.
+PlacedErrors = dict[tuple[int, int], list[tuple[ErrorSpan, ...]]]
+
+
+def build_layers(
+    spans: ErrorSpans,
+    systems: Mapping[str, Texts],
+    references: Sequence[Texts],
+    source: Texts | None,
+    documents: SegmentNames | None,
+    metric: Any,
+) -> tuple[dict[str, Any], bytes, list[tuple[str, SegmentNames]]]:
+    """Return the manifest entry, the block and the labels of the error spans.
+
+    The block is JSON: for each error, the segment, the system, 1 for the source or else 0, start,
+    end, and the indices of severity, category and annotator in the lists of the entry.
+    """
+    texts = {name: [_decode(text) or "" for text in column] for name, column in systems.items()}
+    sources = None if source is None else [_decode(text) for text in source]
+    placed, unmatched = place_spans(spans, texts, sources, documents)
+    errors = [
+        (segment, system, error)
+        for (system, segment), found in placed.items()
+        for annotation in found
+        for error in annotation
+    ]
+    fields = ("severity", "category", "annotator")
+    values = [list(dict.fromkeys(getattr(error, key) for *_, error in errors)) for key in fields]
+    rows = [
+        [segment, system, int(error.side == SOURCE), error.start, error.end]
+        + [known.index(getattr(error, key)) for key, known in zip(fields, values, strict=True)]
+        for segment, system, error in errors
+    ]
+    entry = {
+        "name": os.path.basename(spans.name),
+        "format": spans.format,
+        "annotations": sum(map(len, placed.values())),
+        "unmatched": unmatched,
+        **dict(zip(("severities", "categories", "annotators"), values, strict=True)),
+        **describe_errors(
+            placed, texts, [[_decode(text) for text in column] for column in references], metric
+        ),
+        "block": "spans",
+    }
+    labels = list_error_labels(placed, list(texts), len(next(iter(texts.values()))))
+    return entry, payload.to_script_json(rows).encode(), list(labels)
+
+
+def _decode(text: bytes | None) -> str | None:
+    return None if text is None else text.decode("utf-8", "surrogatepass")
+
+
+def place_spans(
+    spans: ErrorSpans, systems: Mapping[str, Sequence[str]], sources: Any, documents: Any
+) -> tuple[PlacedErrors, int]:
+    """Return the errors by system and segment, and the number of annotations of other texts.
+
+    Raises InputError if no annotation belongs to these texts, and for positions outside them.
+    """
+    annotations = [one for one in spans.annotations if one.system in systems]
+    if not annotations:
+        found = format_names(dict.fromkeys(one.system for one in spans.annotations))
+        raise InputError(
+            f"{spans.name}: expected errors of {format_names(systems)}, found errors of {found}. "
+            "Name the systems like the file (-i NAME=FILE)."
+        )
+    first = (
+        _find_first_number(spans, annotations, documents) if annotations[0].target is None else 1
+    )
+    names = list(systems)
+    places: dict[tuple[str, str], list[int]] = {}
+    for system, texts in systems.items():
+        for segment, text in enumerate(texts):
+            # A line of a file has spaces in place of line breaks.
+            places.setdefault((system, text.replace("\n", " ")), []).append(segment)
+    placed: PlacedErrors = {}
+    orders: dict[tuple[str, str], dict[str, int]] = {}
+    for one in annotations:
+        if one.target is None:
+            candidates = [(one.number or 0) - first]
+            if not 0 <= candidates[0] < len(systems[one.system]):
+                last = len(systems[one.system]) + first - 1
+                raise InputError(f"{one.location}: no segment {one.number} (the last is {last})")
+        else:
+            candidates = places.get((one.system, one.target.replace("\n", " ")), [])
+            if sources is not None:
+                candidates = [i for i in candidates if sources[i] == one.source] or candidates
+        if candidates:
+            # Equal texts are assigned by their number, or in order.
+            order = orders.setdefault((one.system, one.target or one.segment), {})
+            index = order.setdefault(f"{one.document} {one.segment}", len(order))
+            numbered = [i for i in candidates if i + 1 == one.number]
+            segment = (numbered or candidates[index % len(candidates) :])[0]
+            source = one.source if sources is None else sources[segment]
+            errors = one.locate_errors(systems[one.system][segment], source)
+            placed.setdefault((names.index(one.system), segment), []).append(errors)
+    if not placed:
+        raise InputError(
+            f"{spans.name}: its texts differ from the texts of {format_names(systems)}"
+        )
+    return placed, len(annotations) - sum(map(len, placed.values()))
+
+
+def _find_first_number(spans: ErrorSpans, annotations: Sequence[Annotation], documents: Any) -> int:
+    """Return the number of the first segment in a file without texts."""
+    if spans.format != "Appraise" or spans.first is not None:
+        return 1 if spans.first is None else spans.first
+    names = [] if documents is None else [documents.names[i] for i in documents.indices]
+    # The names of WMT's document files have a domain: "news: document 1".
+    by_number = dict(enumerate(name.rpartition(": ")[2] for name in names))
+    fitting = [
+        first
+        for first in (0, 1)
+        if all(by_number.get((one.number or 0) - first) == one.document for one in annotations)
+    ]
+    if len(fitting) != 1:
+        raise InputError(
+            f"{spans.name}: the number of the first segment is unknown (expected documents that "
+            "fit 0 or 1). State it with --first-segment N, or with read_spans(FILE, first=N)."
+        )
+    return fitting[0]
+
+
+def describe_errors(
+    placed: PlacedErrors, systems: Mapping[str, Sequence[str]], references: Any, metric: Any
+) -> dict[str, Any]:
+    """Return the counts by system, category and severity, and the values of each system.
+
+    counts: system, category, severity, errors, MQM weight per error. systems: segments with
+    annotations; mqm, the mean weight of errors per segment and annotator; error_characters and
+    those outside matched 4-grams; unlocated, the segments whose tokens differ from their text.
+    """
+    names, rows = list(systems), []
+    counts = Counter(
+        (names[system], error.category, error.severity)
+        for (system, _), found in placed.items()
+        for errors in found
+        for error in errors
+    )
+    for number, name in enumerate(names):
+        means, totals, unlocated = [], Counter({"error_characters": 0, "outside": 0}), 0
+        for (system, segment), found in placed.items():
+            if system == number:
+                errors = [error for one in found for error in one]
+                weights = [get_error_weight(error.severity, error.category) for error in errors]
+                means.append(fsum(weights) / len(found))
+                others = [column[segment] for column in references]
+                tokens = [split_text(metric, other) for other in others if other is not None]
+                text = systems[name][segment]
+                characters = count_outside_matches(text, split_text(metric, text), tokens, errors)
+                unlocated += characters is None
+                totals.update(characters or {})
+        mqm = fsum(means) / len(means) if means else None
+        row = {"system": name, "segments": len(means), "mqm": mqm, **totals, "unlocated": unlocated}
+        rows.append(row)
+    keys = ("system", "category", "severity", "errors", "weight")
+    return {
+        "counts": [
+            dict(zip(keys, (*key, count, get_error_weight(key[2], key[1])), strict=True))
+            for key, count in counts.items()
+        ],
+        "systems": rows,
+    }
+
+
+def count_outside_matches(
+    text: str, tokens: Tokens, references: Sequence[Tokens], errors: Sequence[ErrorSpan]
+) -> dict[str, int] | None:
+    """Count the characters in error spans, and those outside matched 4-grams.
+
+    A 4-gram of the text matches if a reference contains it. White space does not count. Returns
+    None if the tokenizer changed the characters.
+
+    >>> tokens = "a b c d e".split()
+    >>> error = ErrorSpan(6, 9, "target", "major", "", "", "A", "1")
+    >>> count_outside_matches("a b c d e", tokens, [["a", "b", "c", "d"]], [error])
+    {'error_characters': 2, 'outside': 1}
+    """
+    positions = locate_tokens("".join(text.split()), tokens)
+    if positions is None:
+        return None
+    grams = {tuple(other[i : i + MATCH_ORDER]) for other in references for i in range(len(other))}
+    matched = {
+        character
+        for i in range(len(tokens) - MATCH_ORDER + 1)
+        if tuple(tokens[i : i + MATCH_ORDER]) in grams
+        for start, end in positions[i : i + MATCH_ORDER]
+        for character in range(start, end)
+    }
+    marked = {
+        place
+        for error in errors
+        if error.side == TARGET and error.start is not None and error.end is not None
+        for place in range(error.start, error.end)
+    }
+    places = [place for place, character in enumerate(text) if not character.isspace()]
+    in_errors = [compact for compact, place in enumerate(places) if place in marked]
+    outside = sum(place not in matched for place in in_errors)
+    return {"error_characters": len(in_errors), "outside": outside}
+
+
+def list_error_labels(
+    placed: PlacedErrors, names: Sequence[str], segment_count: int
+) -> Iterator[tuple[str, SegmentNames]]:
+    """Yield labels that filter segments by their worst error: in any system, and in each."""
+    worst = [[len(ERROR_LABELS) - 1] * segment_count for _ in names]
+    for (system, segment), found in placed.items():
+        severities = {error.severity for errors in found for error in errors}
+        worst[system][segment] = 0 if severities & {"major", "critical"} else 2 - bool(severities)
+    yield (
+        "error spans",
+        SegmentNames(ERROR_LABELS[min(levels)] for levels in zip(*worst, strict=True)),
+    )
+    if 1 < len(names) <= MAX_LABELLED_SYSTEMS:
+        for name, levels in zip(names, worst, strict=True):
+            yield f"error spans of {name}", SegmentNames(ERROR_LABELS[level] for level in levels)

@@ -236,7 +236,7 @@ def test_function_parameters_equal_metric_parameters(function, cls):
         (tb.BLEU, "smoothing_function", "it is called 'smoothing' here"),
         (tb.BLEU, "auto_reweigh", "it is called 'effective_order' here"),
         (tb.BLEU, "smoothin", "did you mean 'smoothing'?"),
-        (tb.BLEU, "lower_case", "did you mean 'lowercase'?"),
+        (tb.BLEU, "lower_case", "it is called 'lowercase' here"),
         (tb.CHRF, "n_char_order", "it is called 'char_order' here"),
         (tb.CHRF, "max_len", "it is called 'char_order' here"),
         (tb.CHRF, "word_orders", "did you mean 'word_order'?"),
@@ -315,8 +315,11 @@ def test_habit_from_other_package_raises_error_with_remedy(call, error, advice):
 
 @pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
 def test_unknown_keyword_of_function_suggests_similar_name(function, cls):
-    with pytest.raises(TypeError, match=f"{cls.__name__} has no parameter 'lower_case'; did you"):
+    hint = ": TER ignores case" if cls is tb.TER else "; it is called 'lowercase' here"
+    with pytest.raises(TypeError, match=f"{cls.__name__} has no parameter 'lower_case'{hint}"):
         function(HYPOTHESES, REFERENCES, lower_case=True)
+    with pytest.raises(TypeError, match="no parameter 'unicode_from'; did you mean 'unicode_form'"):
+        function(HYPOTHESES, REFERENCES, unicode_from="nfc")
 
 
 def test_weights_determine_max_order():

@@ -111,6 +111,9 @@ class Parametrized:
         if synonyms:
             meanings = (f"{one.name} ({one.help.partition(',')[0]})" for one in synonyms)
             return f"; use {' or '.join(meanings)}"
+        name = argument_checks.OPTION_ARGUMENTS.get(name, name)
+        if name in cls._CHECKS:
+            return f"; it is called '{name}' here"
         if name in cls.ABSENT_PARAMETERS:
             return f": {argument_checks.ParameterError(cls.ABSENT_PARAMETERS[name])}"
         if name in FOREIGN_PARAMETERS:

@@ -7,6 +7,7 @@ import pytest
 from paths import EXAMPLES as ALL_EXAMPLES
 
 from truebleu.cli import COMMANDS, main
+from truebleu.reports import browser_kernel
 from truebleu.text.terminal_layout import measure_width, print_wrapped, wrap_command, wrap_text
 
 EXAMPLES = ALL_EXAMPLES / "de-en"
@@ -110,6 +111,48 @@ def run_in_terminal(monkeypatch, tmp_path):
         return [*output.getvalue().splitlines(), *errors.getvalue().splitlines()]
 
     return run
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        (("score", *ONE), "score.json"),
+        (("compare", *THREE, "-parn", "9"), "result.md"),
+        (("segments", *ONE), "segments.tsv"),
+        (("matrix", REFERENCE), "scores.npy"),
+        (("cite",), "references.bib"),
+        (("testset", "list"), "list.txt"),
+        (("lab",), "page.html"),
+        (("check", *ONE, "--min", "1"), "check.json"),
+    ],
+)
+def test_written_file_is_named_on_a_terminal_only(
+    run_in_terminal, truebleu_command, tmp_path, words, path
+):
+    if words == ("lab",) and not browser_kernel.load_kernel_blocks():
+        pytest.skip("no browser kernel")
+    lines = run_in_terminal(*words, "-o", path)
+    assert lines[-1] == f"truebleu: note: wrote {path}"
+    assert (tmp_path / path).exists()
+    assert not any("wrote" in line for line in run_in_terminal(*words, "-q", "-o", path))
+    piped = truebleu_command(*words, "-o", path, cwd=tmp_path)
+    assert (piped.status, piped.output) == (0, "")
+    assert "wrote" not in piped.error
+
+
+def test_report_for_a_file_prints_result_and_path_on_a_terminal_only(
+    run_in_terminal, truebleu_command, tmp_path
+):
+    words = ("report", *THREE, "-parn", "9")
+    default = run_in_terminal(*words)
+    assert "Report: report.html" in default
+    assert "is best" in default[0]
+    named = run_in_terminal(*words, "-o", "page.html")
+    assert named == [line.replace("report.html", "page.html") for line in default]
+    assert not any("page.html" in line for line in run_in_terminal(*words, "-q", "-o", "page.html"))
+    piped = truebleu_command(*words, "-o", "page.html", cwd=tmp_path)
+    assert (piped.status, piped.output) == (0, "")
+    assert "page.html" not in piped.error
 
 
 def find_long_lines(lines: list[str]) -> list[str]:

@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> None:
         output.print_warnings(result.warnings)
         output.write_view(result)
     if options.junit is not None:
-        with Output(options.junit) as junit:
+        with Output(options.junit, announces_file=not options.quiet) as junit:
             junit.write(result.junit())
     if options.summary is not None:
         with open(options.summary, "a", encoding="utf-8") as summary:

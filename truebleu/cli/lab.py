@@ -17,9 +17,7 @@ from truebleu.cli.output import (
     STANDARD_OUTPUT_NAMES,
     Output,
     choose_page_path,
-    get_page_url,
     open_page,
-    print_message,
 )
 
 PAGE = OptionGroup(
@@ -39,13 +37,9 @@ def run(options: argparse.Namespace) -> None:
     # Build the page before opening the file, so that errors leave the file unchanged.
     page = create_playground().to_bytes()
     path = choose_page_path(options.output, "lab.html", page, opens_page=options.open)
-    with Output(path) as output:
+    with Output(path, announces_file=not options.quiet) as output:
         output.write_bytes(page)
-    if path in STANDARD_OUTPUT_NAMES:
-        return
-    if not options.quiet:
-        print_message("note", f"wrote {get_page_url(path)}")
-    if options.open:
+    if options.open and path not in STANDARD_OUTPUT_NAMES:
         open_page(path)
 
 

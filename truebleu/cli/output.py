@@ -96,11 +96,14 @@ class Output:
     """Context manager for an output file or standard output. Errors contain its name.
 
     Files and pipes receive UTF-8 with LF line endings on all operating systems.
+
+    announces_file: whether to name a complete file on standard error if that is a terminal.
     """
 
-    def __init__(self, path: str | None = None) -> None:
+    def __init__(self, path: str | None = None, *, announces_file: bool = False) -> None:
         if path in STANDARD_OUTPUT_NAMES:
             path = None
+        self._announces_file = announces_file
         self._atomic_file = None if path is None else open_atomically(path)
         self._name = path or STANDARD_OUTPUT
         self._binary: BinaryIO | _StandardOutput | None = None
@@ -142,6 +145,8 @@ class Output:
             if kind is None:
                 problem.filename = self._name
                 raise
+        if kind is None and self._atomic_file is not None and self._announces_file:
+            announce_file(self._name)
 
     @property
     def is_terminal(self) -> bool:
@@ -212,7 +217,7 @@ class Results(Output):
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
-        super().__init__(options.output)
+        super().__init__(options.output, announces_file=not getattr(options, "quiet", False))
         self.form = _choose_format(options)
         self.width: int | None = getattr(options, "width", None)
         self.score_only: bool = getattr(options, "score_only", False)
@@ -463,6 +468,12 @@ def print_message(kind: str, text: str) -> None:
         print_wrapped(f"truebleu: {kind}: {escape_unprintable(text)}")
     except OSError:
         return  # Standard error is closed, so only the exit status shows the problem.
+
+
+def announce_file(path: str) -> None:
+    """Name a complete output file on standard error, if that is a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty() and not path.startswith("/dev/"):
+        print_message("note", f"wrote {path}")
 
 
 def escape_unprintable(text: str) -> str:

@@ -35,10 +35,13 @@ from truebleu.cli import compare, metric_options, score, tabular_inputs
 from truebleu.cli import input_files as files
 from truebleu.cli.common_options import Command, OptionGroup, make_integer_type
 from truebleu.cli.output import (
+    STANDARD_OUTPUT_NAMES,
     Output,
     Progress,
     UsageError,
+    announce_file,
     choose_page_path,
+    is_terminal,
     open_page,
     print_message,
     print_text,
@@ -169,8 +172,11 @@ def run(options: argparse.Namespace) -> None:
             server = Server(contents, options.serve, workers=options.threads)
     if not options.quiet:
         _print_warnings(contents, options)
-    if path is not None and options.output is None:
-        _print_result(contents, path)
+    if path is not None and path not in STANDARD_OUTPUT_NAMES:
+        if options.output is None or (is_terminal() and not options.quiet):
+            _print_result(contents, path)
+        elif not options.quiet:
+            announce_file(path)
     if path is not None and options.open:
         open_page(path)
     if options.serve is not None:

@@ -50,7 +50,7 @@ from truebleu.cli.output import (
 from truebleu.comparison import display_scale, overview
 from truebleu.meta_evaluation.error_spans import read_spans
 from truebleu.reports import Report, browser_kernel
-from truebleu.reports.report_builder import MAX_EMBEDDED, ReportData
+from truebleu.reports.report_builder import MAX_EMBEDDED, OptionalInputs, ReportData
 from truebleu.reports.report_settings import select_further_metrics
 from truebleu.text.segments import File
 from truebleu.text.terminal_layout import format_count, get_terminal_width, wrap_text
@@ -153,13 +153,15 @@ def run(options: argparse.Namespace) -> None:
         contents = ReportData(
             request,
             further_metrics,
+            OptionalInputs(
+                word_counts=word_counts,
+                human=options.human,
+                terms=terms,
+                spans=spans and read_spans(spans, first=options.first_segment),
+            ),
             title=options.title,
-            word_counts=word_counts,
             commands=list(build_commands(options)),
             is_redacted=options.redact_text,
-            human=options.human,
-            terms=terms,
-            spans=spans and read_spans(spans, first=options.first_segment),
             scale=options.scale,
             on_disk=options.serve is not None,
         )

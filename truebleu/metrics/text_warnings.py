@@ -624,7 +624,9 @@ def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
             if kind == "subword marks":
                 text += ", which are scored as parts of words. Join the subwords first"
             elif kind == "special tokens":
-                text += ", which are scored as words. Remove them first, unless they belong to the text"
+                text += (
+                    ", which are scored as words. Remove them first, unless they belong to the text"
+                )
             elif mark.segments > MIN_DECOMPOSED_RATIO * min(other_counts):
                 comparison = "the hypotheses have" if number else "the references have"
                 text += (

@@ -231,7 +231,16 @@ def report(
     request = request.with_inputs(source, documents, labels)
     embed_text = page_options.pop("embed_text", None)
     is_redacted = page_options.pop("redact_text", False)
-    data = report_builder.ReportData(request, also, is_redacted=is_redacted, **page_options)
+    optional_inputs = report_builder.OptionalInputs(
+        **{
+            name: page_options.pop(name)
+            for name in ("word_counts", "human", "terms", "spans")
+            if name in page_options
+        }
+    )
+    data = report_builder.ReportData(
+        request, also, optional_inputs, is_redacted=is_redacted, **page_options
+    )
     request.warn_about_failures()
     if check_text and not isinstance(systems, Comparison):
         raise_text_warnings(data.comparison.get("warnings", ()))

@@ -48,6 +48,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -104,6 +105,16 @@ MANIFEST_VERSION = 1
 MAX_EMBEDDED = 100_000
 
 
+@dataclass(frozen=True)
+class OptionalInputs:
+    """Inputs that add views to a report, as described in `report`."""
+
+    word_counts: Any = None
+    human: Any = None
+    terms: Any = None
+    spans: Any = None
+
+
 class ReportData:
     """Texts, statistics and scores of a report."""
 
@@ -111,23 +122,21 @@ class ReportData:
         self,
         request: Request,
         also: Any = (),
+        inputs: OptionalInputs = OptionalInputs(),
         *,
         title: str | None = None,
         languages: tuple[str | None, str | None] | None = None,
-        word_counts: Any = None,
         commands: Sequence[str] = (),
         is_redacted: bool = False,
         on_disk: bool = False,
-        human: Any = None,
-        terms: Any = None,
-        spans: Any = None,
         scale: int = 100,
     ) -> None:
         self.scale = check_scale(scale)
-        _check_request(request, terms)
-        glossary = None if terms is None else parse_glossary(terms)
-        is_file = isinstance(spans, str) or segments.is_file(spans)
-        error_spans = read_spans(spans) if is_file else spans
+        _check_request(request, inputs.terms)
+        glossary = None if inputs.terms is None else parse_glossary(inputs.terms)
+        error_spans = inputs.spans
+        if isinstance(error_spans, str) or segments.is_file(error_spans):
+            error_spans = read_spans(error_spans)
         name_note = request.shorten_system_names()
         viewer_metrics = [metric for metric in request.metrics if metric.NAME in VIEWER_METRICS]
         further_metrics = select_further_metrics(also, list(request.metrics))
@@ -146,7 +155,9 @@ class ReportData:
             for metric in (*viewer_metrics, *further_metrics)
         }
         self.settings = list(label_settings(tables, list(request.metrics), self.comparison))
-        self.human_view = None if human is None else _build_human_view(human, request, counts)
+        self.human_view = None
+        if inputs.human is not None:
+            self.human_view = _build_human_view(inputs.human, request, counts)
         self.columns = list(collect_score_columns(request, counts, self.comparison, self.settings))
         resegmentations = {
             name: get_resegmentation(request.original_systems[name]) for name in names
@@ -161,7 +172,7 @@ class ReportData:
         self.title = title or _make_title(list(self.systems))
         given_systems, given_source = request.original_systems, request.original_source
         self.languages = languages or _find_languages(request)
-        self.extra_entries, self.extra_blocks = self._check_inputs(word_counts)
+        self.extra_entries, self.extra_blocks = self._check_inputs(inputs.word_counts)
         self.extra_entries["terms"] = None
         entry, blocks = segment_maps.describe_resegmentations(list(resegmentations.values()))
         self.extra_entries["resegmentation"] = entry

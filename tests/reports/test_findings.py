@@ -33,8 +33,9 @@ def find_by_kind(
     """Return the findings by kind."""
     names = ("documents", "source", "test", "resample")
     chosen = {name: options[name] for name in names if name in options}
-    # A copy of the references would not be ranked.
-    references = [f"{references[0]} lekas", *references[1:]]
+    if references in systems.values():
+        # A copy of the references would not be ranked.
+        references = [f"{references[0]} lekas", *references[1:]]
     request = Request.from_options(systems, references, {"metrics": [metric], **chosen})
     request.labels = options.get("labels")
     all_findings = report_builder.ReportData(request, languages=options.get("languages")).findings

@@ -163,7 +163,7 @@ def test_appraise_positions_are_converted_with_the_text(read):
     lines = appraise_line([DOG, ABSENT]) + appraise_line([DOG], kind="BAD", segment="2")
     lines += appraise_line([DOG], document="de-tutorial1") + appraise_line([], document="d#dup")
     spans = read(lines, first=1)
-    assert (spans.format, spans.first, len(spans.annotations)) == ("Appraise", 1, 1)
+    assert (spans.format, len(spans.annotations)) == ("Appraise", 1)
     annotation = spans.annotations[0]
     assert (annotation.number, annotation.document) == (1, "news.1")
     assert list_spans(annotation.locate_errors(TARGET, None)) == APPRAISE_SPANS
@@ -172,6 +172,12 @@ def test_appraise_positions_are_converted_with_the_text(read):
     here = read(appraise_line([{"start_i": 14, "end_i": 17, "severity": "minor"}]), first=1)
     (error,) = here.annotations[0].locate_errors(text, None)
     assert text[error.start : error.end] == "here"
+
+
+def test_appraise_file_needs_the_number_of_the_first_segment(read):
+    with pytest.raises(tb.InputError, match="number of the first segment is unknown"):
+        read(appraise_line([]))
+    assert [read(appraise_line([]), first=k).annotations[0].number for k in (0, 1)] == [2, 1]
 
 
 def test_annotations_without_errors_are_kept(read):
@@ -223,7 +229,7 @@ def test_mark_without_an_end_extends_to_the_end_of_the_text(read):
 )
 def test_broken_file_names_file_and_line(read, text, message):
     with pytest.raises(tb.InputError) as error:
-        read(text)
+        read(text, first=1)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -253,7 +259,7 @@ def test_ted_scores_equal_the_published_averages(shared, pair):
         raters[one.system, one.number][one.annotator] = fsum(weights)
     places = {item: i for i, item in enumerate(table.items)}
     published = list(read_published(folder / f"mqm_ted_{pair}.avg_seg_scores.tsv.gz"))
-    outputs = [one for one in published if not one[0].startswith("ref")]
+    outputs = [row for row in published if not row[0].startswith("ref")]
     assert len(outputs) == 13 * 529
     for system, segment, score in published:
         assert table.matrix.get_row(system)[places[segment]] == pytest.approx(score, abs=5e-7)

@@ -92,8 +92,7 @@ PAGE = OptionGroup(
                         well the metrics agree with them
     --spans FILE        read error spans of WMT25, WMT24, Appraise, Pearmut, mt-metrics-eval or MQM,
                         and show them in the texts
-    --first-segment N   number of the first segment in an Appraise file: 0 or 1 (default: the number
-                        that fits --docs)
+    --first-segment N   number of the first segment in a --spans file of Appraise: 0 or 1
     --redact-text       omit all text; keep the names of systems, documents and labels
     """,
     also={"default": []},

@@ -1,13 +1,8 @@
 """Error spans: readers of the files in which annotators mark errors in translations.
 
-The content of a file determines its format:
-
-WMT25           JSON lines with `tgt_text` and `scores` by system (04-collect_humeval.py)
-WMT24           JSON lines with `tgt` and `esa_spans` (merge_to_jsonl.py)
-Appraise        exported CSV of 12 columns, without a header and without texts
-Pearmut         JSON: a campaign with `error_spans`, or an export of items and annotations
-mt-metrics-eval  `.seg.rating`: a system, JSON or None, and optionally a rater
-MQM             tab-separated table with a header (Google); <v>…</v> marks the error in a text
+The content of a file determines its format: JSON lines of WMT25 (written by 04-collect_humeval.py)
+and WMT24 (merge_to_jsonl.py), the CSV export of Appraise, campaigns and exports of Pearmut,
+`.seg.rating` files of mt-metrics-eval, and Google's MQM tables.
 
 Appraise and Pearmut count UTF-16 units, and the last position belongs to the span (Appraise:
 direct-assessment-document-mqm-esa.js; Pearmut: annotate.ts, utils.ts). The files of WMT24 and WMT25
@@ -77,7 +72,7 @@ class Annotation:
     """The errors that one annotator found in one segment of a system; possibly none.
 
     location: file and line, for messages. target, source: the texts, if the file contains them.
-    number: the number of the segment in the file. counts_units: True if positions are still in
+    number: the number of the segment, from 1. counts_units: True if positions are still in
     Appraise's units, because the file does not contain the text.
     """
 
@@ -112,19 +107,17 @@ class Annotation:
         return self.errors
 
 
+@dataclass(frozen=True, repr=False)
 class ErrorSpans:
     """Error spans from a file. Iterating yields each `ErrorSpan`.
 
     format: "WMT25", "WMT24", "Appraise", "Pearmut", "mt-metrics-eval" or "MQM".
     annotations: one per segment, system and annotator, including annotations without errors.
-    first: number of the first segment in an Appraise file, 0 or 1, or None if unknown.
     """
 
-    def __init__(
-        self, name: str, file_format: str, annotations: Iterable[Annotation], first: int | None
-    ) -> None:
-        self.name, self.format, self.first = name, file_format, first
-        self.annotations = tuple(annotations)
+    name: str
+    format: str
+    annotations: tuple[Annotation, ...]
 
     def __iter__(self) -> Iterator[ErrorSpan]:
         return (error for annotation in self.annotations for error in annotation.errors)
@@ -141,8 +134,8 @@ def read_spans(path: str | os.PathLike[str] | File, *, first: int | None = None)
     and WMT24 (JSON lines), campaigns and exports of Pearmut, `.seg.rating` files of mt-metrics-eval
     and Google's MQM tables. Positions become half-open ranges of code points.
 
-    first: number of the first segment in an Appraise file, 0 or 1 (WMT24: 0 before 2024-11-29, then
-        1). Other formats contain the texts or an order.
+    first: number of the first segment, 0 or 1, which Appraise files need, because they contain
+        neither texts nor an order (WMT24: 0 before 2024-11-29, then 1).
 
     Raises InputError, with the file and line, for other content, and for a position that does not
     exist in the text.
@@ -169,19 +162,19 @@ def read_spans(path: str | os.PathLike[str] | File, *, first: int | None = None)
     elif len(cells) in (2, 3) and cells[1].strip()[:1] in ("N", "{"):
         file_format, annotations = "mt-metrics-eval", _read_ratings(name, lines)
     elif start.count(",") >= APPRAISE_COLUMNS - 1:
-        file_format, annotations = "Appraise", _read_appraise(name, lines)
+        file_format, annotations = "Appraise", _read_appraise(name, lines, first)
     else:
         number = lines.index(start) + 1 if start else 1
         formats = "WMT25, WMT24, Appraise, Pearmut, mt-metrics-eval or MQM"
         raise _input_error(f"{name}, line {number}", f"error spans of {formats}", start)
-    spans = ErrorSpans(name, file_format, annotations, first)
+    spans = ErrorSpans(name, file_format, tuple(annotations))
     if not spans.annotations:
         raise InputError(f"{name}: no annotations found in this file ({file_format} format)")
     return spans
 
 
-def _input_error(location: str, expected: str, found: Any) -> InputError:
-    return InputError(f"{location}: expected {expected}, found {format_value(found)}")
+def _input_error(location: str, expected: str, value: Any) -> InputError:
+    return InputError(f"{location}: expected {expected}, found {format_value(value)}")
 
 
 def _position_error(location: str, start: Any, end: Any, text: str, length: int) -> InputError:
@@ -307,10 +300,10 @@ def _read_wmt25(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotati
                 ]
             )
             convert = _make_converter(location, target, _APPRAISE_UNIT)
-            for one in entries:
-                names = (system, segment, str(one.get("annotator", "")), location)
+            for entry in entries:
+                names = (system, segment, str(entry.get("annotator", "")), location)
                 annotation = Annotation(*names, target, source, number)
-                yield _parse_errors(annotation, one.get("errors"), convert)
+                yield _parse_errors(annotation, entry.get("errors"), convert)
 
 
 def _read_wmt24(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotation]:
@@ -409,8 +402,13 @@ def _read_export(locator: _ItemLocator, campaigns: Iterable[Any]) -> Iterator[An
 # ---- tables ----
 
 
-def _read_appraise(path: str, lines: Sequence[str]) -> Iterator[Annotation]:
+def _read_appraise(path: str, lines: Sequence[str], first: int | None) -> Iterator[Annotation]:
     """Yield the annotations of Appraise, except for tutorials and attention checks."""
+    if first is None:
+        raise InputError(
+            f"{path}: the number of the first segment is unknown (expected 0 or 1). State it with "
+            "--first-segment N, or with read_spans(FILE, first=N)."
+        )
     for line, cells in read_csv(path, lines):
         location = f"{path}, line {line}"
         if not any(cells):
@@ -421,7 +419,8 @@ def _read_appraise(path: str, lines: Sequence[str]) -> Iterator[Annotation]:
         annotator, system, segment, kind, document = (cells[i] for i in (0, 1, 2, 3, 7))
         if kind == "BAD" or "tutorial" in document or document.endswith(SKIPPED_DOCUMENTS):
             continue
-        names, place = (system, segment, annotator, location), (None, None, int(segment))
+        names = (system, segment, annotator, location)
+        place = (None, None, int(segment) + 1 - first)
         annotation = Annotation(*names, *place, document.partition("#")[0], counts_units=True)
         yield _parse_errors(annotation, parse_json(cells[9], path, line))
 

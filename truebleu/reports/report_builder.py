@@ -217,7 +217,7 @@ class ReportData:
             )
         if find_unicode_form(list(request.metrics)) is not None:
             raise ValueError("spans: positions do not fit normalized text. Omit unicode_form.")
-        texts = (self.systems, self.references, self.source, self.documents)
+        texts = (self.systems, self.references, self.source)
         entry, block, labels = span_layers.build_layers(error_spans, *texts, self._first_bleu)
         self.labels |= labels
         self.extra_entries["spans"] = entry

@@ -14,7 +14,6 @@ from truebleu.explanation.naive_bleu import Tokens, split_text
 from truebleu.meta_evaluation.error_spans import (
     SOURCE,
     TARGET,
-    Annotation,
     ErrorSpan,
     ErrorSpans,
 )
@@ -38,7 +37,6 @@ def build_layers(
     systems: Mapping[str, Texts],
     references: Sequence[Texts],
     source: Texts | None,
-    documents: SegmentNames | None,
     metric: Any,
 ) -> tuple[dict[str, Any], bytes, list[tuple[str, SegmentNames]]]:
     """Return the manifest entry, the block and the labels of the error spans.
@@ -48,12 +46,12 @@ def build_layers(
     """
     texts = {name: [_decode(text) or "" for text in column] for name, column in systems.items()}
     sources = None if source is None else [_decode(text) for text in source]
-    placed, unmatched = place_spans(spans, texts, sources, documents)
+    placed, unmatched = place_spans(spans, texts, sources)
     errors = [
         (segment, system, error)
-        for (system, segment), found in placed.items()
-        for annotation in found
-        for error in annotation
+        for (system, segment), error_lists in placed.items()
+        for annotation_errors in error_lists
+        for error in annotation_errors
     ]
     fields = ("severity", "category", "annotator")
     values = [list(dict.fromkeys(getattr(error, key) for *_, error in errors)) for key in fields]
@@ -82,23 +80,19 @@ def _decode(text: bytes | None) -> str | None:
 
 
 def place_spans(
-    spans: ErrorSpans, systems: Mapping[str, Sequence[str]], sources: Any, documents: Any
+    spans: ErrorSpans, systems: Mapping[str, Sequence[str]], sources: Any
 ) -> tuple[PlacedErrors, int]:
     """Return the errors by system and segment, and the number of annotations of other texts.
 
     Raises InputError if no annotation belongs to these texts, and for positions outside them.
     """
-    annotations = [one for one in spans.annotations if one.system in systems]
+    annotations = [entry for entry in spans.annotations if entry.system in systems]
     if not annotations:
-        found = format_names(dict.fromkeys(one.system for one in spans.annotations))
+        available = format_names(dict.fromkeys(entry.system for entry in spans.annotations))
         raise InputError(
-            f"{spans.name}: expected errors of {format_names(systems)}, found errors of {found}. "
-            "Name the systems like the file (-i NAME=FILE)."
+            f"{spans.name}: expected errors of {format_names(systems)}, found errors of "
+            f"{available}. Name the systems like the file (-i NAME=FILE)."
         )
-    first = (
-        _find_first_number(spans, annotations, documents) if annotations[0].target is None else 1
-    )
-    names = list(systems)
     places: dict[tuple[str, str], list[int]] = {}
     for system, texts in systems.items():
         for segment, text in enumerate(texts):
@@ -106,50 +100,31 @@ def place_spans(
             places.setdefault((system, text.replace("\n", " ")), []).append(segment)
     placed: PlacedErrors = {}
     orders: dict[tuple[str, str], dict[str, int]] = {}
-    for one in annotations:
-        if one.target is None:
-            candidates = [(one.number or 0) - first]
-            if not 0 <= candidates[0] < len(systems[one.system]):
-                last = len(systems[one.system]) + first - 1
-                raise InputError(f"{one.location}: no segment {one.number} (the last is {last})")
+    for entry in annotations:
+        system, texts, number = entry.system, systems[entry.system], entry.number or 0
+        if entry.target is None:
+            candidates = [number - 1]
+            if not 1 <= number <= len(texts):
+                raise InputError(
+                    f"{entry.location}: expected one of {len(texts):,} segments of {system}, found "
+                    f"segment {entry.segment}"
+                )
         else:
-            candidates = places.get((one.system, one.target.replace("\n", " ")), [])
+            candidates = places.get((system, entry.target.replace("\n", " ")), [])
             if sources is not None:
-                candidates = [i for i in candidates if sources[i] == one.source] or candidates
+                candidates = [i for i in candidates if sources[i] == entry.source] or candidates
         if candidates:
             # Equal texts are assigned by their number, or in order.
-            order = orders.setdefault((one.system, one.target or one.segment), {})
-            index = order.setdefault(f"{one.document} {one.segment}", len(order))
-            numbered = [i for i in candidates if i + 1 == one.number]
-            segment = (numbered or candidates[index % len(candidates) :])[0]
-            source = one.source if sources is None else sources[segment]
-            errors = one.locate_errors(systems[one.system][segment], source)
-            placed.setdefault((names.index(one.system), segment), []).append(errors)
+            order = orders.setdefault((system, entry.target or entry.segment), {})
+            index = order.setdefault(f"{entry.document} {entry.segment}", len(order))
+            candidate = candidates[index % len(candidates)]
+            segment = number - 1 if number - 1 in candidates else candidate
+            source = entry.source if sources is None else sources[segment]
+            key = list(systems).index(system), segment
+            placed.setdefault(key, []).append(entry.locate_errors(texts[segment], source))
     if not placed:
-        raise InputError(
-            f"{spans.name}: its texts differ from the texts of {format_names(systems)}"
-        )
+        raise InputError(f"{spans.name}: none of its texts is a text of {format_names(systems)}")
     return placed, len(annotations) - sum(map(len, placed.values()))
-
-
-def _find_first_number(spans: ErrorSpans, annotations: Sequence[Annotation], documents: Any) -> int:
-    """Return the number of the first segment in a file without texts."""
-    if spans.format != "Appraise" or spans.first is not None:
-        return 1 if spans.first is None else spans.first
-    names = [] if documents is None else [documents.names[i] for i in documents.indices]
-    # The names of WMT's document files have a domain: "news: document 1".
-    by_number = dict(enumerate(name.rpartition(": ")[2] for name in names))
-    fitting = [
-        first
-        for first in (0, 1)
-        if all(by_number.get((one.number or 0) - first) == one.document for one in annotations)
-    ]
-    if len(fitting) != 1:
-        raise InputError(
-            f"{spans.name}: the number of the first segment is unknown (expected documents that "
-            "fit 0 or 1). State it with --first-segment N, or with read_spans(FILE, first=N)."
-        )
-    return fitting[0]
 
 
 def describe_errors(
@@ -164,19 +139,21 @@ def describe_errors(
     names, rows = list(systems), []
     counts = Counter(
         (names[system], error.category, error.severity)
-        for (system, _), found in placed.items()
-        for errors in found
+        for (system, _), error_lists in placed.items()
+        for errors in error_lists
         for error in errors
     )
     for number, name in enumerate(names):
         means, totals, unlocated = [], Counter({"error_characters": 0, "outside": 0}), 0
-        for (system, segment), found in placed.items():
+        for (system, segment), error_lists in placed.items():
             if system == number:
-                errors = [error for one in found for error in one]
+                errors = [error for errors in error_lists for error in errors]
                 weights = [get_error_weight(error.severity, error.category) for error in errors]
-                means.append(fsum(weights) / len(found))
-                others = [column[segment] for column in references]
-                tokens = [split_text(metric, other) for other in others if other is not None]
+                means.append(fsum(weights) / len(error_lists))
+                segment_references = [column[segment] for column in references]
+                tokens = [
+                    split_text(metric, text) for text in segment_references if text is not None
+                ]
                 text = systems[name][segment]
                 characters = count_outside_matches(text, split_text(metric, text), tokens, errors)
                 unlocated += characters is None
@@ -235,8 +212,8 @@ def list_error_labels(
 ) -> Iterator[tuple[str, SegmentNames]]:
     """Yield labels that filter segments by their worst error: in any system, and in each."""
     worst = [[len(ERROR_LABELS) - 1] * segment_count for _ in names]
-    for (system, segment), found in placed.items():
-        severities = {error.severity for errors in found for error in errors}
+    for (system, segment), error_lists in placed.items():
+        severities = {error.severity for errors in error_lists for error in errors}
         worst[system][segment] = 0 if severities & {"major", "critical"} else 2 - bool(severities)
     yield (
         "error spans",

@@ -576,6 +576,19 @@ LONG = {
 }
 
 
+def test_score_reports_resampled_documents_and_notes_one_per_segment(truebleu_command, tmp_path):
+    count = len(read_output_lines(REFERENCE))
+    (tmp_path / "names").write_text("".join(f"{i}\n" for i in range(count)))
+    sizes = {EXAMPLES / "documents.txt": 10, tmp_path / "names": count}
+    for documents, number in sizes.items():
+        words = ("-ci", "9", "--docs", documents, "--resample", "documents", "-f", "text")
+        result = truebleu_command("score", REFERENCE, "-i", SYSTEMS[0], *words)
+        assert f"{count} segments in {number} documents" in " ".join(result.output.split())
+        assert ("has another document name" in result.error) == (number == count)
+    result = truebleu_command("score", REFERENCE, "-i", *SYSTEMS, *words)
+    assert result.error.count("has another document name") == 1
+
+
 @posix
 @pytest.mark.parametrize("doing", LONG)
 def test_progress_shows_percentage_and_remaining_time(tmp_path, doing):

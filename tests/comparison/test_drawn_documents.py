@@ -60,6 +60,30 @@ def test_resampling_unit_is_reported(by_documents):
     assert "resamples of the documents" in single_system.to_dict()["reading"]
 
 
+def test_number_of_resampled_documents_is_reported(by_documents):
+    content = by_documents.to_dict()
+    size = f"{content['segments']} segments in 10 documents"
+    assert content["resampled_documents"] == 10
+    for text in (by_documents.text(), by_documents.latex(), by_documents.markdown()):
+        assert size in " ".join(text.split())
+    by_segments = compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, **FEW_SAMPLES)
+    assert by_segments.to_dict()["resampled_documents"] is None
+    assert "in 10 documents" not in " ".join(by_segments.latex().split())
+    # Saved comparisons of earlier versions have no such field.
+    del content["resampled_documents"]
+    older = Comparison(content).latex()
+    assert f"{content['segments']} segments with 1 reference" in older
+
+
+def test_document_per_segment_has_a_note():
+    names = [f"line {i}" for i in range(len(REFERENCE.read_text("utf-8").splitlines()))]
+    comparison = compare(SYSTEMS, REFERENCE, documents=names, resample="documents", **FEW_SAMPLES)
+    assert kinds(comparison) == {"single segments"}
+    assert "has another document name, so resampling documents is the same" in " ".join(
+        comparison.text().split()
+    )
+
+
 def test_segments_are_resampled_by_default():
     plain = compare(SYSTEMS, REFERENCE, **FEW_SAMPLES).to_dict()
     with_documents = compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, **FEW_SAMPLES).to_dict()

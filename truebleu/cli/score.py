@@ -255,9 +255,15 @@ class SystemScorer(Record):
             return None
         from truebleu.comparison import segment_labels
 
-        return segment_labels.read_document_names(
+        documents = segment_labels.read_document_names(
             files.get_documents(self.options, self.inputs), segments
-        ).indices
+        )
+        is_first_system = len(self.seen) == 1
+        if len(documents.names) == segments > 1 and is_first_system and not self.options.quiet:
+            from truebleu.comparison.comparison_notes import describe_single_segments
+
+            print_message("note", describe_single_segments(segments))
+        return documents.indices
 
     def _compute_intervals(
         self, tables: Sequence[Statistics], progress: Progress

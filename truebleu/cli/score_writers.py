@@ -356,7 +356,12 @@ def _build_paper_blocks(
         systems = list(dict.fromkeys(str(row[0].keys.get("system")) for row in rows))
         owner = f" of {format_systems(systems)}" if names_systems else ""
         segments = first[0].segments
-        data = "" if segments is None else f" {format_data(segments, str(first[0].signature))}"
+        documents = None if first[0].interval is None else first[0].interval.documents
+        data = (
+            ""
+            if segments is None
+            else f" {format_data(segments, str(first[0].signature), documents)}"
+        )
         caption = f"{join_words([result.name for result in first])}{owner}{data}"
     sentences = [end_text(caption)]
     if any(cell.mark == "best" for _, cell_rows in sections for row in cell_rows for cell in row):
@@ -381,16 +386,18 @@ def _build_score_elements(
     row: Sequence[ScoreResult], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
     """Yield a sentence with a system's scores, warnings, and the components of each score."""
+    from truebleu.comparison.comparison_columns import format_segments
     from truebleu.metrics.text_warnings import list_unranked_systems
     from truebleu.rendering.elements import Cell, Facts, Paragraph, build_warnings
 
     first = row[0]
     scores = join_words([_describe_estimate(result, output) for result in row])
-    segments = "" if first.segments is None else f" on {format_count(first.segments, 'segment')}"
+    documents = None if first.interval is None else first.interval.documents
+    size = "" if first.segments is None else f" on {format_segments(first.segments, documents)}"
     count = first.signature.fields.get("nrefs", "1")
     references = "" if count == "1" else f" with {count} references"
     system = escape_unprintable(first.system)
-    yield Paragraph(f"{system} has {scores}{segments}{references}.", "lead")
+    yield Paragraph(f"{system} has {scores}{size}{references}.", "lead")
     if warnings:
         scores_noun = "this score" if len(row) == 1 else "these scores"
         cause = "the warning" if len(warnings) == 1 else "the warnings"

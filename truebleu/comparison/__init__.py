@@ -25,7 +25,6 @@ from truebleu.metrics.checked_scores import raise_text_warnings
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import find_system
-from truebleu.text.terminal_layout import format_count
 
 
 class ComparisonView(RecordView):
@@ -58,7 +57,12 @@ class ComparisonView(RecordView):
         elif output_format == "html":
             build_blocks = overview.build_html_blocks
         else:
-            sizes = [format_count(content["segments"], "segment") for _, content in groups]
+            from truebleu.comparison.comparison_columns import format_segments
+
+            sizes = [
+                format_segments(content["segments"], content.get("resampled_documents"))
+                for _, content in groups
+            ]
             groups = [
                 (f"{title} ({size})" if title else "", content)
                 for (title, content), size in zip(groups, sizes, strict=True)

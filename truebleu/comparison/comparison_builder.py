@@ -68,6 +68,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
         "by": f"truebleu-{__version__}",
         "segments": request.buckets.segments if request.buckets else segment_count,
         "buckets": segment_count if request.buckets else None,
+        "resampled_documents": None if document_indices is None else unit_count,
         "references": next((one.references for one in columns if one.references is not None), None),
         "baseline": request.baseline,
         "order": request.order,

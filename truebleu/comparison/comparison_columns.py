@@ -17,6 +17,7 @@ from truebleu.rendering.number_format import (
 )
 from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.rendering.view import Content
+from truebleu.text.terminal_layout import format_count
 
 # A column and its cells, one per row.
 ColumnCells = tuple[Column, Iterable[Any]]
@@ -250,6 +251,16 @@ def get_baseline_letter(content: Content) -> str:
 def get_unit_name(content: Content) -> str:
     """Return the unit in which wins, ties and losses are counted."""
     return "buckets" if content["buckets"] else "segments"
+
+
+def format_segments(segment_count: int, document_count: int | None) -> str:
+    """Return the number of segments and, if documents are resampled, of documents.
+
+    >>> format_segments(2037, 170)
+    '2,037 segments in 170 documents'
+    """
+    documents = "" if document_count is None else f" in {format_count(document_count, 'document')}"
+    return f"{format_count(segment_count, 'segment')}{documents}"
 
 
 def format_p_header(content: Content) -> str:

@@ -11,6 +11,7 @@ from truebleu.comparison.comparison_columns import (
     build_system_columns,
     build_table,
     format_metric_header,
+    format_segments,
     get_score_digits,
 )
 from truebleu.comparison.legend import build_legend
@@ -28,7 +29,7 @@ from truebleu.text.terminal_layout import format_count
 def format_title(content: Content) -> str:
     """Return a line with the numbers of systems, segments and references."""
     parts = [format_count(len(content["systems"]), "system")]
-    parts.append(format_count(content["segments"], "segment"))
+    parts.append(format_segments(content["segments"], content.get("resampled_documents")))
     if content["buckets"]:
         parts.append(format_count(content["buckets"], "bucket"))
     references = content["references"]

@@ -158,6 +158,8 @@ def _describe_small_samples(
         yield "one segment", f"{text}significant."
     elif testing.resample == "documents" and unit_count < FEW_DOCUMENTS:
         yield "few documents", _describe_few_documents(unit_count, testing)
+    elif testing.resample == "documents" and unit_count == segment_count:
+        yield "single segments", describe_single_segments(segment_count)
     elif segment_count < FEW_SEGMENTS:
         text = f"{segment_count} {unit_name} are too few for precise intervals and p-values."
         yield f"few {unit_name}", text
@@ -258,6 +260,15 @@ def _format_difference(content: Content, metric: Content, pair: Content) -> str:
     """Return a difference and its p-value, formatted as in tables."""
     format_score = make_signed_formatter(make_formatter(get_score_digits(content, metric, None)))
     return f"{format_score(pair['value'])}, {format_p_equation(content, pair)}"
+
+
+def describe_single_segments(segment_count: int) -> str:
+    """Describe the consequence of document names that are all different."""
+    return (
+        f"each of the {segment_count:,} segments has another document name, so resampling "
+        "documents is the same as resampling segments. Give the segments of a document the same "
+        "name."
+    )
 
 
 def _describe_few_documents(document_count: int, testing: Significance) -> str:

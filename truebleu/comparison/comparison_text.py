@@ -15,6 +15,7 @@ from truebleu.comparison.comparison_columns import (
     build_table,
     check_column_names,
     format_metric_header,
+    format_segments,
     get_score_digits,
     list_columns,
     require_columns,
@@ -148,7 +149,7 @@ def build_compact_table(
 
 def _format_sizes(content: Content) -> str:
     """Format the number of segments and, if there are several, of buckets and references."""
-    sizes = [format_count(content["segments"], "segment")]
+    sizes = [format_segments(content["segments"], content.get("resampled_documents"))]
     if content["buckets"]:
         sizes.append(format_count(content["buckets"], "bucket"))
     if content["references"] not in (None, 1, "var"):

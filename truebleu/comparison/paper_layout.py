@@ -11,6 +11,7 @@ from truebleu.comparison.comparison_columns import (
     build_metric_columns,
     check_column_names,
     format_metric_header,
+    format_segments,
     get_difference_mark,
     get_score_digits,
     get_unit_name,
@@ -421,7 +422,8 @@ def format_caption(contents: Sequence[Content], by: Sequence[str] = ()) -> str:
         else f" with {format_count(references, 'reference')}"
         f"{' together' if alone else ' each' if references > 1 else ''}"
     )
-    data = format_data(content["segments"], content["metrics"][0]["signature"])
+    documents = content.get("resampled_documents")
+    data = format_data(content["segments"], content["metrics"][0]["signature"], documents)
     return f"{metrics} of {systems} {data}{references_text}{alone}."
 
 
@@ -461,8 +463,10 @@ def format_systems(names: Sequence[str]) -> str:
     return format_count(len(names), "system") if len(names) > 1 else names[0]
 
 
-def format_data(segment_count: int, signature: str) -> str:
+def format_data(segment_count: int, signature: str, document_count: int | None = None) -> str:
     """Return the number of segments, and the test set if the signature names one.
+
+    document_count: the number of documents, if documents are resampled.
 
     >>> format_data(2037, "test:wmt22|lang:en-de|nrefs:1")
     'on 2,037 segments of wmt22 en-de'
@@ -470,4 +474,4 @@ def format_data(segment_count: int, signature: str) -> str:
     fields = dict(field.partition(":")[::2] for field in signature.split("|"))
     names = [fields[name] for name in ("test", "lang") if name in fields]
     test_set = f" of {' '.join(names)}" if "test" in fields else ""
-    return f"on {format_count(segment_count, 'segment')}{test_set}"
+    return f"on {format_segments(segment_count, document_count)}{test_set}"

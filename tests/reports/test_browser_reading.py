@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright_or_skip import expect
 
+from truebleu import TextWarning
 from truebleu.reports import html_page, report, term_glossary
 
 pytestmark = pytest.mark.thorough
@@ -313,3 +314,16 @@ def test_search_that_hides_open_segment_opens_first_match(
     else:
         expect(detail.locator("h2")).to_have_text(shown)
         assert f"seg={segment}" in tab.url
+
+
+@pytest.mark.parametrize("mark", ["<unk>", "&quot;", "no@@ thing"])
+def test_warning_about_marks_links_to_all_their_segments(open_report, tmp_path, mark):
+    path = tmp_path / "marks.html"
+    marked = [f"{text} {mark} {i}" if i % 2 else text for i, text in enumerate(GOOD)]
+    with pytest.warns(TextWarning):
+        report({"marked": marked, "poor": POOR}, REFERENCES, path=path, samples=9)
+    tab = open_report(path).page
+    tab.locator(".opposed", has_text="such as").get_by_role(
+        "link", name="Show all segments"
+    ).click()
+    expect(tab.locator(".subset")).to_contain_text(f"{len(GOOD) // 2} of {len(GOOD)} segments")

@@ -23,7 +23,7 @@ export const summaryView = {
       el("p.facts", {}, [formatPlural(data.n, "segment"), formatPlural(data.systems.length, "system"), data.references ? formatPlural(data.references, "reference") : null,
         data.documents ? formatPlural(data.documents.names.length, "document") : null, formatLanguages(manifest)].filter(Boolean).join(" · ")),
       ...data.segmentMaps.map(({ text, problems }, k) => el("p.facts", {}, "Re-segmented: ", renderBadge(data.systems[k], true), `: ${text}. `, problems.length ? el("strong", {}, `Warning: ${joinNames(problems)}. `) : null, createStateLink(context.store, { view: "pictures", picture: "map" }, {}, "Show the map"))),
-      ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text, linkFlag(context, warning.kind))),
+      ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text, linkFlag(context, warning))),
       el("p.lead", {}, renderLead(context)), renderOverview(context, measures, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference from the baseline, ${current.a.letter} ${current.a.name}. You can change the baseline.` : ""].join(" ")));
     const forestFigure = renderForestPlot(context, measures, content);
@@ -41,10 +41,10 @@ export const summaryView = {
   },
 };
 
-/** Link a warning to the segments with the flag of the data checks for the same marks. @param {Context} context @param {string} kind of the warning */
-function linkFlag(context, kind) {
+/** Link a warning to the segments with the flag of the data checks for the same marks. @param {Context} context @param {{kind: string, text: string}} warning */
+function linkFlag(context, { kind, text }) {
   const flag = kind === "subword marks" ? "tokenized" : kind.toLowerCase().replace(" ", "-"), { flags = [] } = context.data.manifest.health ?? {};
-  return flags.some((/** @type {any} */ f) => f.id === flag) ? [" ", linkSegments(context, "Show all segments", { flag })] : null;
+  return flags.some((/** @type {any} */ f) => f.id === flag) ? [/[.?]$/.test(text) ? " " : ". ", linkSegments(context, "Show all segments", { flag })] : null;
 }
 
 /** @param {string} text */

@@ -166,11 +166,11 @@ def test_appraise_positions_are_converted_with_the_text(read):
     assert (spans.format, len(spans.annotations)) == ("Appraise", 1)
     annotation = spans.annotations[0]
     assert (annotation.number, annotation.document) == (1, "news.1")
-    assert list_spans(annotation.locate_errors(TARGET, None)) == APPRAISE_SPANS
+    assert list_spans(annotation.locate_errors(TARGET, None).errors) == APPRAISE_SPANS
     # Appraise removes white space around the text, and shows <br> as one character.
     text = f" {TARGET}".replace("\n", "<br>")
     here = read(appraise_line([{"start_i": 14, "end_i": 17, "severity": "minor"}]), first=1)
-    (error,) = here.annotations[0].locate_errors(text, None)
+    (error,) = here.annotations[0].locate_errors(text, None).errors
     assert text[error.start : error.end] == "here"
 
 

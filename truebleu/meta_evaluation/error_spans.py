@@ -43,8 +43,6 @@ _MARK = re.compile("</?v>")
 # count line breaks.
 _APPRAISE_UNIT, _PEARMUT_UNIT = re.compile("</?br/?>|.", re.DOTALL), re.compile("[^\n]")
 
-Converter = Callable[[Any, Any], tuple[int | None, int | None, str]]
-
 
 @dataclass(frozen=True)
 class ErrorSpan:
@@ -72,8 +70,8 @@ class Annotation:
     """The errors that one annotator found in one segment of a system; possibly none.
 
     location: file and line, for messages. target, source: the texts, if the file contains them.
-    number: the number of the segment, from 1. counts_units: True if positions are still in
-    Appraise's units, because the file does not contain the text.
+    number: the number of the segment, from 1. unit, tokens: the units of positions and the special
+    tokens after the text, until the positions are code points.
     """
 
     system: str
@@ -84,27 +82,26 @@ class Annotation:
     source: str | None = None
     number: int | None = None
     document: str = ""
-    counts_units: bool = False
     errors: tuple[ErrorSpan, ...] = ()
+    unit: re.Pattern[str] | None = None
+    tokens: Sequence[str] = ()
 
-    def locate_errors(self, target: str, source: str | None) -> tuple[ErrorSpan, ...]:
-        """Return the errors with positions in code points of these texts.
+    def locate_errors(self, target: str, source: str | None) -> Annotation:
+        """Return the annotation with positions in code points of these texts.
 
         Raises InputError for a position that does not exist.
         """
-        if self.counts_units:
-            convert = _make_converter(self.location, target, _APPRAISE_UNIT)
-            places = [convert(error.start, error.end) for error in self.errors]
-            return tuple(
-                replace(error, start=start, end=end)
-                for error, (start, end, _) in zip(self.errors, places, strict=True)
-            )
+        convert_target = _make_converter(self.location, target, self.unit, self.tokens)
+        errors = []
         for error in self.errors:
-            text = target if error.side == TARGET else source
-            end = error.end or 0
-            if text is not None and not 0 <= (error.start or 0) <= end <= len(text):
-                raise _position_error(self.location, error.start, end, text, len(text))
-        return self.errors
+            start, end, token = error.start, error.end, ""
+            if start is not None and error.side == TARGET:
+                start, end, token = convert_target(start, end)
+            elif start is not None and source is not None:
+                start, end, _ = _make_converter(self.location, source)(start, end)
+            category = error.category or token
+            errors.append(replace(error, start=start, end=end, category=category))
+        return replace(self, errors=tuple(errors), unit=None, tokens=())
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,7 +164,11 @@ def read_spans(path: str | os.PathLike[str] | File, *, first: int | None = None)
         number = lines.index(start) + 1 if start else 1
         formats = "WMT25, WMT24, Appraise, Pearmut, mt-metrics-eval or MQM"
         raise _input_error(f"{name}, line {number}", f"error spans of {formats}", start)
-    spans = ErrorSpans(name, file_format, tuple(annotations))
+    located = (
+        entry if entry.target is None else entry.locate_errors(entry.target, entry.source)
+        for entry in annotations
+    )
+    spans = ErrorSpans(name, file_format, tuple(located))
     if not spans.annotations:
         raise InputError(f"{name}: no annotations found in this file ({file_format} format)")
     return spans
@@ -177,47 +178,43 @@ def _input_error(location: str, expected: str, value: Any) -> InputError:
     return InputError(f"{location}: expected {expected}, found {format_value(value)}")
 
 
-def _position_error(location: str, start: Any, end: Any, text: str, length: int) -> InputError:
-    return InputError(
-        f"{location}: the span from {start} to {end} is outside the text, which has "
-        f"{format_count(length, 'character')}: {format_value(text)}"
-    )
-
-
 # ---- positions and errors ----
 
 
 def _make_converter(
-    location: str, text: str, unit: re.Pattern[str], tokens: Sequence[str] = ()
-) -> Converter:
-    """Return a function that converts the first and last unit of a span to code points.
+    location: str, text: str, unit: re.Pattern[str] | None = None, tokens: Sequence[str] = ()
+) -> Callable[[Any, Any], tuple[int | None, int | None, str]]:
+    """Return a function that converts the start and end of a span to code points.
 
-    tokens: names of the special tokens that follow the text, each of which counts as one unit. The
-        third result is the name of the token, which has no position in the text.
+    unit: pattern of the units, whose last one belongs to the span (default: code points, of which
+        the last one does not). tokens: names of the special tokens that follow the text, each of
+        which counts as one unit. The third result is the name of such a token.
     """
     # Appraise removes the white space around the text.
     strips = unit is _APPRAISE_UNIT
     indent = len(text) - len(text.lstrip()) if strips else 0
     units: list[tuple[int, int]] = []
-    for match in unit.finditer(text, indent, len(text.rstrip()) if strips else len(text)):
+    for match in (
+        unit.finditer(text, indent, len(text.rstrip()) if strips else len(text)) if unit else ()
+    ):
         # A character beyond U+FFFF has two UTF-16 units.
         units += [match.span()] * (1 + (len(match[0]) == 1 and match[0] > "\uffff"))
+    length = len(units) if unit else len(text)
 
     def convert(start: Any, end: Any) -> tuple[int | None, int | None, str]:
-        if start is None:
-            return None, None, MISSING
-        if start == end and 0 <= start - len(units) < len(tokens):
-            return None, None, tokens[start - len(units)]
-        if not 0 <= start <= end < len(units):
-            raise _position_error(location, start, end, text, len(units))
-        return units[start][0], units[end][1], ""
+        if start == end and 0 <= start - length < len(tokens):
+            return None, None, tokens[start - length]
+        if not 0 <= start <= end < length + (unit is None):
+            raise InputError(
+                f"{location}: the span from {start} to {end} is outside the text, which has "
+                f"{format_count(length, 'character')}: {format_value(text)}"
+            )
+        return (units[start][0], units[end][1], "") if unit else (start, end, "")
 
     return convert
 
 
-def _parse_errors(
-    annotation: Annotation, raw_errors: Any, convert: Converter | None = None
-) -> Annotation:
+def _parse_errors(annotation: Annotation, raw_errors: Any) -> Annotation:
     """Return the annotation with the errors of a JSON list."""
     location = annotation.location
     if not isinstance(raw_errors, list) or not all(isinstance(one, dict) for one in raw_errors):
@@ -229,19 +226,14 @@ def _parse_errors(
             start = end = None
         elif type(start) is not int or type(end) is not int:
             raise _input_error(location, "whole numbers as start and end of a span", [start, end])
-        token = MISSING if start is None else ""
-        if convert is not None:
-            start, end, token = convert(start, end)
-        category = raw.get("category") or raw.get("error_type") or token
+        category = raw.get("category") or raw.get("error_type")
+        category = category or (MISSING if start is None else "")
         category = "/".join(map(str, category)) if isinstance(category, list) else str(category)
         side = SOURCE if raw.get("is_source_error") else TARGET
         severity = str(raw.get("severity") or "").lower()
         names = (annotation.annotator, annotation.system, annotation.segment)
         errors.append(ErrorSpan(start, end, side, severity, category, *names))
-    parsed = replace(annotation, errors=tuple(errors))
-    if convert is None and annotation.target is not None:
-        parsed.locate_errors(annotation.target, annotation.source)
-    return parsed
+    return replace(annotation, errors=tuple(errors))
 
 
 def _get_text(location: str, texts: Any, key: str) -> str:
@@ -299,11 +291,10 @@ def _read_wmt25(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotati
                     for n in waves
                 ]
             )
-            convert = _make_converter(location, target, _APPRAISE_UNIT)
             for entry in entries:
                 names = (system, segment, str(entry.get("annotator", "")), location)
-                annotation = Annotation(*names, target, source, number)
-                yield _parse_errors(annotation, entry.get("errors"), convert)
+                annotation = Annotation(*names, target, source, number, unit=_APPRAISE_UNIT)
+                yield _parse_errors(annotation, entry.get("errors"))
 
 
 def _read_wmt24(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotation]:
@@ -311,9 +302,9 @@ def _read_wmt24(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotati
         location, number = f"{path}, line {line}", row.get("line_id")
         system, target, source = (_get_text(location, row, key) for key in ("system", "tgt", "src"))
         names = (system, f"{row.get('langs')} {number}", str(row.get("annotator", "")), location)
-        annotation = Annotation(*names, target, source, document=str(row.get("doc_id", "")))
-        convert = _make_converter(location, target, _APPRAISE_UNIT)
-        yield _parse_errors(annotation, row.get("esa_spans"), convert)
+        annotation = Annotation(*names, target, source, None, str(row.get("doc_id", "")))
+        annotation = replace(annotation, unit=_APPRAISE_UNIT)
+        yield _parse_errors(annotation, row.get("esa_spans"))
 
 
 # ---- Pearmut ----
@@ -346,8 +337,8 @@ def _parse_item(
     for model, raw_errors in errors_by_model.items():
         target = _get_text(location, item.get("tgt"), model)
         names = (model, str(item.get("item_id", "")), annotator, location)
-        convert = _make_converter(location, target, _PEARMUT_UNIT, tokens)
-        yield _parse_errors(Annotation(*names, target, source), raw_errors, convert)
+        annotation = Annotation(*names, target, source, unit=_PEARMUT_UNIT, tokens=tokens)
+        yield _parse_errors(annotation, raw_errors)
 
 
 def _read_campaign(locator: _ItemLocator, content: Any) -> Iterator[Annotation]:
@@ -421,7 +412,7 @@ def _read_appraise(path: str, lines: Sequence[str], first: int | None) -> Iterat
             continue
         names = (system, segment, annotator, location)
         place = (None, None, int(segment) + 1 - first)
-        annotation = Annotation(*names, *place, document.partition("#")[0], counts_units=True)
+        annotation = Annotation(*names, *place, document.partition("#")[0], unit=_APPRAISE_UNIT)
         yield _parse_errors(annotation, parse_json(cells[9], path, line))
 
 

@@ -121,7 +121,7 @@ def place_spans(
             segment = number - 1 if number - 1 in candidates else candidate
             source = entry.source if sources is None else sources[segment]
             key = list(systems).index(system), segment
-            placed.setdefault(key, []).append(entry.locate_errors(texts[segment], source))
+            placed.setdefault(key, []).append(entry.locate_errors(texts[segment], source).errors)
     if not placed:
         raise InputError(f"{spans.name}: none of its texts is a text of {format_names(systems)}")
     return placed, len(annotations) - sum(map(len, placed.values()))

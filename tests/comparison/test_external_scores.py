@@ -217,3 +217,15 @@ def test_command_line_sets_metric_direction(tmp_path, capsys):
     conflicting_words = ["--higher-is-better", "X", "--lower-is-better", "X"]
     assert main([*words, "--scores", f"X={path}", *conflicting_words]) == 2
     assert "--lower-is-better: X is also in higher_is_better" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["[0.5, 0.25]", '{"score": 0.5}\n{"score": 0.25}\n'])
+def test_list_without_system_names_is_described_for_two_systems(tmp_path, text):
+    path = tmp_path / "comet.json"
+    path.write_text(text)
+    message = (
+        r"comet.json\): found one list of 2 scores without a system name, expected the scores of "
+        r"W and B\. Pass one file per system"
+    )
+    with pytest.raises(InputError, match=message):
+        tb.compare({"W": ["a", "b"], "B": ["a", "c"]}, ["a", "b"], scores={"COMET": path})

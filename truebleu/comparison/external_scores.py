@@ -332,11 +332,19 @@ def _match_system_names(
         matching_keys = matching_keys or [
             key for key in columns if system in _get_name_variants(key)[1]
         ]
+        if list(columns) == [file_label]:
+            raise InputError(
+                f"{file_label}: found one list of {len(columns[file_label]):,} scores without a "
+                f"system name, expected the scores of {join_words(list(systems))}. Pass one file "
+                "per system, in the order of -i (--scores NAME=FILE FILE; in Python, a mapping "
+                "from systems to files), or name the lists in the file by system."
+            )
         if len(matching_keys) != 1:
             match_count = "none" if not matching_keys else "several"
             raise InputError(
                 f"{file_label}: {match_count} of {join_words(list(columns))} match system "
-                f"'{system}'. Use the names in the file as system names (-i NAME=FILE)."
+                f"'{system}' (expected the scores of {join_words(list(systems))}). Use the names "
+                "in the file as system names (-i NAME=FILE)."
             )
         matched_columns[system] = columns[matching_keys[0]]
     if len({id(column) for column in matched_columns.values()}) < len(matched_columns):

@@ -73,6 +73,7 @@ VARIABLE_KEYS = {
     "metric.parameters": "PARAMETER",
     "not_tried": "MEMBER",
     "systems[].reference_choice.segments": "REFERENCE",
+    "systems[].orders[].operations": "OPERATION",
     "comparison.differences": "COUNT",
 }
 
@@ -136,6 +137,8 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("explain", *PAIR, "--recall"),
         ("explain", REF, "-i", CEDAR, "--textbook"),
         ("explain", "CHINESE", "-i", "CHINESE"),
+        ("explain", REF, "-i", CEDAR, "-src", BIRCH, "-m", "sari", "--segment", "1"),
+        ("explain", REF, "-i", CEDAR, "-src", BIRCH, "-m", "sari"),
         (
             *("explain", REF, "-i", CEDAR, "--resegment=as-wer,always", "--segment", "43"),
             *ALL_DOCUMENTS,

@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.metrics.nist import NIST as NIST
     from truebleu.metrics.nltk_bleu import NLTKBLEU as NLTKBLEU
     from truebleu.metrics.registry import metric as metric
+    from truebleu.metrics.sari import SARI as SARI
     from truebleu.metrics.statistics import Statistics as Statistics
     from truebleu.metrics.checked_scores import TextWarning as TextWarning
     from truebleu.metrics.ter import TER as TER, ter as ter
@@ -108,6 +109,7 @@ _NAMES = {
     "metrics.nist": "NIST",
     "metrics.nltk_bleu": "NLTKBLEU",
     "metrics.registry": "metric",
+    "metrics.sari": "SARI",
     "metrics.statistics": "Statistics",
     "metrics.ter": "TER ter",
     "metrics.wer": "CER MER WER WIL WIP",

@@ -182,6 +182,15 @@ class Metric:
     def ngram_f(
         *, tokenizer: str, lowercase: str, orders: Sequence[int], factor: float
     ) -> Metric: ...
+    @staticmethod
+    def sari(
+        *,
+        tokenizer: str,
+        lowercase: str,
+        split_sources: bool,
+        averages_precisions: bool,
+        deletion_precision: bool,
+    ) -> Metric: ...
     def scan(
         self,
         hypotheses: Source,

@@ -1,10 +1,10 @@
 //! The kernel of truebleu, which turns the bytes of texts into integers.
 //!
 //! [`text_batches`] and [`arrow`] read text, [`lex`] tokenizes it, and [`ngrams`] matches n-grams.
-//! The metrics ([`bleu`], [`chrf`], [`ter`], [`edit_distance`], [`ngram_f`]) produce one row of
-//! integers per segment. [`count`] and [`scan`] combine these steps for a corpus. [`groups`]
-//! applies them to the rows of a table and sums by group. Python interprets the rows. Only `python`
-//! depends on Python, and `wasm` is the interface for JavaScript.
+//! The metrics ([`bleu`], [`chrf`], [`ter`], [`edit_distance`], [`ngram_f`],
+//! [`sari`]) produce one row of integers per segment. [`count`] and [`scan`] combine these steps for
+//! a corpus. [`groups`] applies them to the rows of a table and sums by group. Python interprets
+//! the rows. Only `python` depends on Python, and `wasm` is the interface for JavaScript.
 
 pub mod arrow;
 pub mod bleu;
@@ -34,6 +34,7 @@ pub mod random;
 pub mod resample;
 pub mod resegment;
 pub mod sacrebleu_float32;
+pub mod sari;
 pub mod scan;
 pub mod scripts;
 pub mod simd;

@@ -11,6 +11,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 
+import truebleu as tb
 from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
 from truebleu.explanation import chrf
 from truebleu.explanation.naive_bleu import count_ngrams
@@ -459,3 +460,69 @@ def test_the_command_explains_every_metric(truebleu_command, write, name, word):
     assert segment.status == 0, segment
     assert ", segment 1" in segment.output.splitlines()[0]
     assert word in segment.output
+
+
+SOURCE = "The committee postponed the vote because members disagreed ."
+SIMPLER = "The committee delayed the vote because members disagreed ."
+SIMPLE_REFERENCES = [
+    "The committee delayed the vote because its members did not agree .",
+    None,
+    "The committee waited to vote because members disagreed .",
+]
+
+
+@pytest.mark.parametrize("name", ["sari", "sari-paper", "sari-legacy"])
+def test_sari_ngrams_sum_to_counts_of_score(name):
+    metric = tb.metric(name)
+    explained = explain_system(SIMPLER, SIMPLE_REFERENCES, metric, source=SOURCE)
+    score = metric.sentence(SIMPLER, SIMPLE_REFERENCES, SOURCE)
+    assert explained["score"] == score.value
+    assert {key: explained[key] for key in score.details()} == score.details()
+    row = []
+    for order in explained["orders"]:
+        for part in order["operations"].values():
+            right, wrong, missed = (
+                sum(entry["count"] for entry in part[key]) for key in ("right", "wrong", "missed")
+            )
+            assert [part["good"], part["hypothesis"], part["reference"]] == [
+                right,
+                right + wrong,
+                right + missed,
+            ]
+            row += [part["good"], part["hypothesis"], part["reference"]]
+    assert tuple(row) == score.row
+
+
+def test_sari_explanation_names_right_wrong_and_missed_ngrams():
+    text = explain(SIMPLER, SIMPLE_REFERENCES, "sari", source=SOURCE).text()
+    assert "Added. right: “delayed”; wrong: none; missed: “its”, “did”" in text
+    assert "Deleted. right: “postponed” ×2; wrong: none; missed: “the”, “disagreed”." in text
+    assert "SARI = (add + keep + delete)/3" in text
+
+
+def test_sari_of_corpus_and_its_segment_are_explained():
+    texts = [SIMPLER, SOURCE], [SIMPLE_REFERENCES, SIMPLE_REFERENCES[:1]]
+    sources = [SOURCE, SOURCE]
+    content = explain(*texts, "sari", source=sources).to_dict()
+    score = tb.SARI().score(*texts, sources, check_text=False)
+    assert content["systems"][0]["score"] == score.value
+    assert content["systems"][0]["looked_into"] == content["segments"] == 2
+    segment = explain(*texts, "sari", source=sources, segment=2, check_text=False).to_dict()
+    assert segment["systems"][0]["score"] == tb.SARI().segments(*texts, sources)[1]
+    assert segment["systems"][0]["source_tokens"] == SOURCE.lower().split()
+    both = explain({"a": texts[0], "b": texts[0][::-1]}, texts[1], "sari", source=sources)
+    assert {*both.to_dict()["comparison"]["differences"]} == {"add", "keep", "delete"}
+
+
+@pytest.mark.parametrize("name", ["ibleu", "gec-gleu", "sari-hf"])
+def test_other_metrics_with_sources_show_statistics(name):
+    content = explain(SIMPLER, SIMPLE_REFERENCES[:1], name, source=SOURCE).to_dict()
+    expected = tb.metric(name).sentence(SIMPLER, SIMPLE_REFERENCES[:1], SOURCE)
+    assert content["systems"][0]["score"] == expected.value
+
+
+def test_explanation_without_source_raises_error():
+    with pytest.raises(ValueError, match="SARI reads sources"):
+        explain(SIMPLER, SIMPLE_REFERENCES, "sari")
+    with pytest.raises(tb.InputError, match="sources 1, hypotheses 2"):
+        explain([SIMPLER] * 2, [SOURCE] * 2, "sari", source=[SOURCE])

@@ -194,9 +194,11 @@ def check_report(name: str, metric: tb.Metric) -> None:
 
 
 def check_explanation(name: str, metric: tb.Metric) -> None:
-    explanation = tb.explain(ASPEN, references(metric), metric=name)
+    source = sources(metric).get("sources")
+    explanation = tb.explain(ASPEN, references(metric), metric=name, source=source)
     assert same(explanation.to_dict()["systems"][0]["score"], metric)
-    assert tb.explain(ASPEN[2], references(metric)[2], metric=name).text()
+    source = source and source[2]
+    assert tb.explain(ASPEN[2], references(metric)[2], metric=name, source=source).text()
 
 
 def signature(name: str, metric: tb.Metric) -> None:
@@ -265,7 +267,7 @@ def command(
     """Return a command's output for a metric, and for extra metrics before it."""
     systems = paths.systems[:1] if verb in ("check", "explain") else paths.systems
     words: list[object] = [*paths.of(metric), "-i", *systems, "-m", *extra_words, name]
-    if sources(metric) and verb not in ("explain", "family score"):
+    if sources(metric) and verb != "family score":
         words += ["-src", paths.source]
     if verb in ("compare", "report"):
         words += ["-ci", 20, "--paired-ar-n", 20]

@@ -60,6 +60,7 @@ def check_metrics() -> None:
         assert_type(metric.score(HYPOTHESES, REFERENCES).value, float)
         assert_type(metric.lower_is_better, bool)
     assert_type(tb.IBLEU().score(HYPOTHESES, REFERENCES, sources=SOURCES).value, float)
+    assert_type(tb.SARI().score(HYPOTHESES, REFERENCES, sources=SOURCES).value, float)
     assert_type(tb.GECGLEU().score(HYPOTHESES, REFERENCES, sources=SOURCES).value, float)
     same_metric: tb.Metric = tb.metric(str(bleu.signature()))
     assert same_metric.score(HYPOTHESES, REFERENCES) == bleu.score(HYPOTHESES, REFERENCES)

@@ -43,6 +43,8 @@ EXPLAIN_OPTIONS = OptionGroup(
     -r --reference TEXT...  use these texts as the references of --hypothesis
     -n --segment N          explain only segment N of the files, counting from 1
     --recall                also show BLEU's clipped recall and F-measure
+    -src --source FILE      read the source of each segment from FILE, for metrics such as SARI;
+                            with --hypothesis, the source itself
     --textbook              compute BLEU as textbooks do: split at white space, do not smooth, leave
                             out orders for which the text is too short, and show BLEU-1 to BLEU-4
     """,
@@ -80,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
-    """Return the hypotheses and references on the command line, and {} as further arguments."""
+    """Return the hypotheses and references on the command line, and the source."""
     hypotheses: Sequence[str] = options.hypothesis or ()
     file_options = {
         "REF": options.references or None,
@@ -106,7 +108,8 @@ def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, di
         )
     metric_options.warn_about_signatures(options, len(options.reference), {})
     names = ("hypothesis",) if len(hypotheses) == 1 else ("first", "second")
-    return dict(zip(names, hypotheses, strict=True)), options.reference, {}
+    arguments = {"source": options.source}
+    return dict(zip(names, hypotheses, strict=True)), options.reference, arguments
 
 
 def _read_files(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
@@ -122,7 +125,11 @@ def _read_files(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, di
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")
-    arguments = {"segment": options.segment, "workers": options.threads}
+    arguments = {
+        "segment": options.segment,
+        "workers": options.threads,
+        "source": inputs.source,
+    }
     return inputs.systems, inputs.read_references(), arguments
 
 

@@ -5,7 +5,7 @@ All output formats are rendered from the dict that `Explanation.to_dict` returns
 explanation_builder.py    builds the dict from texts and a metric
 explanation_layout.py     turns the dict into headings, tables and paragraphs
 boundary_layout.py        layout of the boundaries of a re-segmented segment
-bleu.py  chrf.py  edit_rates.py  nist.py  gleu.py  f_score.py    metric-specific parts
+bleu.py  chrf.py  edit_rates.py  nist.py  gleu.py  f_score.py  sari.py    metric-specific parts
 naive_bleu.py             n-grams, clipping and lengths over tokens
 """
 
@@ -61,6 +61,7 @@ def explain(
     references: corpus_inputs.References,
     metric: str | Metric | None = None,
     *,
+    source: corpus_inputs.Hypotheses | None = None,
     segment: int | None = None,
     recall: bool = False,
     textbook: bool = False,
@@ -76,6 +77,7 @@ def explain(
     references: for one segment, a string or a sequence of strings and None; for a corpus, as
         accepted by `BLEU.score`.
     metric: a metric, its name or signature (default: `BLEU()`).
+    source: for metrics that read sources: a string for one segment; sources for a corpus.
     segment: explain only this segment of the corpus, counted from 1.
     recall: add clipped recall and F-measure to BLEU's precisions. BLEU does not use them.
     textbook: compute BLEU as textbooks do: split text at white space, do not smooth, leave out
@@ -102,26 +104,36 @@ def explain(
 
     resolved_metric: Any = registry.metric("bleu" if metric is None else metric)
     explanation_builder.check_metric(resolved_metric, recall=recall, textbook=textbook)
+    if resolved_metric.NEEDS_SOURCE and source is None:
+        raise ValueError(f"metric: {resolved_metric.name} reads sources. Pass source")
     if textbook:
         resolved_metric = explanation_builder.make_textbook_metric(resolved_metric)
     named_inputs = _name_inputs(hypothesis)
     inputs = list(named_inputs.values())
     if isinstance(inputs[0], str) or segment is not None:
-        hypotheses, references = _select_segment(
-            resolved_metric, inputs, references, segment, workers
+        hypotheses, references, source = _select_segment(
+            resolved_metric, inputs, references, source, segment, workers
         )
         systems = list(zip(named_inputs, hypotheses, strict=True))
         content = explanation_builder.explain_segment(
-            resolved_metric, systems, references, segment=segment, recall=recall
+            resolved_metric,
+            systems,
+            references,
+            source=source,
+            segment=segment,
+            recall=recall,
         )
         warnings = _warn_about_segment(resolved_metric, systems, references)
     else:
-        references, *hypotheses = map(segments.make_rereadable, (references, *inputs))
+        references, source, *hypotheses = map(
+            segments.make_rereadable, (references, source, *inputs)
+        )
         summaries: dict[str, Any] = {}
         content = explanation_builder.explain_corpus(
             resolved_metric,
             list(zip(named_inputs, hypotheses, strict=True)),
             references,
+            source=source,
             workers=workers,
             recall=recall,
             summaries=summaries,
@@ -147,23 +159,31 @@ def explain(
 
 
 def _select_segment(
-    metric: Metric[Any], inputs: Sequence[Any], references: Any, segment: Any, workers: int
-) -> tuple[list[str], list[Any]]:
-    """Return the text of each system and the references of a segment, after checking them all."""
+    metric: Metric[Any],
+    inputs: Sequence[Any],
+    references: Any,
+    source: Any,
+    segment: Any,
+    workers: int,
+) -> tuple[list[str], list[Any], Any]:
+    """Return each system's text, the references and the source of a segment, all checked."""
     if isinstance(inputs[0], str):
         if segment is not None:
             raise TypeError("segment: hypothesis is a single segment (expected a corpus)")
         segment_references = [references] if isinstance(references, str) else references
         for text in inputs:
             # This call validates the input.
-            metric.sentence(text, segment_references)
-        return list(inputs), list(segment_references)
-    references, *corpora = map(segments.make_rereadable, (references, *inputs))
+            metric.sentence(text, segment_references, *([source] if metric.NEEDS_SOURCE else ()))
+        return list(inputs), list(segment_references), source
+    references, source, *corpora = map(segments.make_rereadable, (references, source, *inputs))
     for corpus in corpora:
         # This call validates the input.
-        metric.score(corpus, references, workers=workers, check_text=False)
+        sources = [source] if metric.NEEDS_SOURCE else ()
+        metric.score(corpus, references, *sources, workers=workers, check_text=False)
     selected = [segments.get_segment(corpus, references, segment) for corpus in corpora]
-    return [text for text, _ in selected], list(selected[0][1])
+    if source is not None:
+        source, _ = segments.get_segment(source, references, segment)
+    return [text for text, _ in selected], list(selected[0][1]), source
 
 
 def _warn_about_segment(

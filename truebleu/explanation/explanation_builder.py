@@ -15,7 +15,16 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import bleu, chrf, edit_rates, f_score, gleu, nist, statistics_table
+from truebleu.explanation import (
+    bleu,
+    chrf,
+    edit_rates,
+    f_score,
+    gleu,
+    nist,
+    sari,
+    statistics_table,
+)
 from truebleu.explanation.naive_bleu import ExplanationCase, enumerate_references
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.bleu import BLEU
@@ -33,6 +42,7 @@ EXPLAINED: dict[str, ModuleType] = {
     "chrF": chrf,
     "NIST": nist,
     "GLEU": gleu,
+    "SARI": sari,
     **dict.fromkeys(("NGram-F", "ROUGE"), f_score),
     **dict.fromkeys(("TER", "WER", "MER", "WIL", "WIP", "CER"), edit_rates),
 }
@@ -50,9 +60,7 @@ CAUTION = (
 
 
 def check_metric(metric: Metric, *, recall: bool, textbook: bool = False) -> None:
-    """Raise ValueError for metrics that read sources, and for BLEU's options with other metrics."""
-    if metric.NEEDS_SOURCE:
-        raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not accept")
+    """Raise ValueError for BLEU's options with other metrics."""
     for option, is_set in (("recall", recall), ("textbook", textbook)):
         if is_set and metric.NAME != "BLEU":
             raise ValueError(f"{option}: only available for BLEU, not for {metric.NAME}")
@@ -81,17 +89,19 @@ def explain_segment(
     systems: Sequence[tuple[str, Any]],
     references: Sequence[Any],
     *,
+    source: Any = None,
     segment: int | None = None,
     recall: bool = False,
 ) -> dict[str, Any]:
     """Return the explanation of a segment with one or two hypotheses."""
     metric_module = get_metric_module(metric.NAME)
-    systems, references = _normalize_texts(metric, systems, references)
+    systems, references, source = _normalize_texts(metric, systems, references, source)
+    sources = (source,) if metric.NEEDS_SOURCE else ()
     present_references = enumerate_references(references)
     explained_systems = []
     for name, text in systems:
-        score = metric.sentence(text, [one for _, one in present_references])
-        case = ExplanationCase(metric, score, text, present_references, recall)
+        score = metric.sentence(text, [one for _, one in present_references], *sources)
+        case = ExplanationCase(metric, score, text, present_references, recall, source)
         explained_systems.append(
             {
                 **_describe_system(name, case, metric_module.explain_segment(case)),
@@ -114,6 +124,7 @@ def explain_corpus(
     systems: Sequence[tuple[str, Any]],
     references: Any,
     *,
+    source: Any = None,
     workers: int = 1,
     recall: bool = False,
     summaries: dict[str, Summary],
@@ -123,15 +134,15 @@ def explain_corpus(
     summaries: filled with the summary of each system's text.
     """
     metric_module = get_metric_module(metric.NAME)
-    systems, references = _normalize_texts(metric, systems, references)
+    systems, references, source = _normalize_texts(metric, systems, references, source)
     explained_systems = []
     for name, hypotheses in systems:
         (statistics,), summary = compute_joint_statistics(
-            [metric], Corpus(hypotheses, references, workers)
+            [metric], Corpus(hypotheses, references, workers, source)
         )
         summaries[name] = summary
         case = ExplanationCase(
-            metric, metric.from_statistics(statistics), hypotheses, references, recall
+            metric, metric.from_statistics(statistics), hypotheses, references, recall, source
         )
         explained_system = _describe_system(name, case, metric_module.explain_corpus(case))
         explained_systems.append({**explained_system, "segments": summary["segments"]})
@@ -141,18 +152,19 @@ def explain_corpus(
 
 
 def _normalize_texts(
-    metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any
-) -> tuple[list[tuple[str, Any]], Any]:
-    """Convert systems and references to the metric's Unicode normalization form, for display."""
+    metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any, source: Any
+) -> tuple[list[tuple[str, Any]], Any, Any]:
+    """Convert all texts to the metric's Unicode normalization form, for display."""
     form = metric.unicode_form
     if form is None:
-        return list(systems), references
+        return list(systems), references, source
     from truebleu.text.corpus_inputs import normalize_input
 
     normalized_systems = [
         (name, make_rereadable(normalize_input(form, text))) for name, text in systems
     ]
-    return normalized_systems, make_rereadable(normalize_input(form, references))
+    normalized = [make_rereadable(normalize_input(form, text)) for text in (references, source)]
+    return normalized_systems, *normalized
 
 
 def _describe_system(

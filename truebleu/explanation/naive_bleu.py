@@ -42,6 +42,8 @@ class ExplanationCase(NamedTuple, Generic[M, S]):
     a corpus."""
     recall: bool = False
     """Whether to compute the clipped recall."""
+    source: Any = None
+    """The source of a segment, or the sources of a corpus, for metrics that read them."""
 
     @property
     def texts(self) -> list[Any]:
@@ -72,7 +74,7 @@ def enumerate_references(references: Sequence[Any]) -> list[tuple[int, Any]]:
     return [(number, text) for number, text in enumerate(references, 1) if text is not None]
 
 
-def list_top_ngrams(counter: Counter[Ngram], limit: int) -> list[dict[str, Any]]:
+def list_top_ngrams(counter: Counter[Ngram], limit: int | None) -> list[dict[str, Any]]:
     """Return the most frequent n-grams and their counts."""
     return [{"ngram": list(ngram), "count": n} for ngram, n in counter.most_common(limit)]
 

@@ -25,7 +25,9 @@ def split_text(metric: Any, text: Any) -> list[str]:
 def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     """Return the sum of each statistics column and the components of the score."""
     score, metric = case.score, case.metric
-    columns = {} if metric.is_mean else dict(zip(metric.columns, score.row, strict=True))
+    # Samples of references have no row.
+    has_columns = score.row and not metric.is_mean
+    columns = dict(zip(metric.columns, score.row, strict=True)) if has_columns else {}
     components = {
         name: value
         for name, value in score.details().items()

@@ -211,7 +211,7 @@ class Metric(TableMetric[S], PairwiseScoring):
     def _count_and_check_corpus(self, corpus: Corpus) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(
-                f"{self.NAME} needs the source of each segment. {self.NAMESAKE}".removesuffix(". ")
+                f"{self.name} needs the source of each segment. {self.NAMESAKE}".removesuffix(". ")
             )
         table, summary = self._count_text(corpus)
         self.check_summary(summary, corpus.hypotheses)

@@ -451,13 +451,15 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
         return f"the tokenizer: {', '.join(built_in_names)}, or the tokenizer of another program"
 
 
-def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choice[bool | str]:
+def declare_lowercase(
+    *, default: bool = False, has_variants: bool = True, shared: bool = True
+) -> Choice[bool | str]:
     """Declare `lowercase`, a parameter of most metrics. `has_variants` adds its two variants."""
     meanings: dict[Any, str] = {False: "", True: "before tokenizing, like str.lower()"}
     if has_variants:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
     return Choice(
-        False,
+        default,
         "lower-case the text",
         meanings,
         words={False: "mixed", True: "lc"},

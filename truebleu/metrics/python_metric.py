@@ -39,7 +39,7 @@ NUMBER_LIMIT = 1 << 13
 
 # The summary of a text that the kernel does not read.
 _NO_SCRIPTS = {"segments": 0, "characters": 0, "words": 0, "accented": 0, "scripts": {}}
-_EMPTY_SUMMARY: Any = {
+EMPTY_SUMMARY: Any = {
     **{name: [] for name in ("marked", "empty", "decomposed", "tabs", "han")},
     "tokenized": (0, []),
     "identical": 0,
@@ -81,8 +81,9 @@ class PythonScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score as defined in papers, on the original program's scale."""
-        return self._value
+        """The score as defined in papers: percentages as fractions."""
+        is_percentage = self._metric.SCALE == 1.0 and self._metric.is_percentage
+        return self._value / 100 if is_percentage else self._value
 
     def details(self) -> dict[str, Any]:
         """Return the components of the score."""
@@ -147,7 +148,7 @@ class PythonMetric(Metric[PythonScore]):
     def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
         rows, reference_range = self._count_rows(corpus)
         table = Table.from_rows(rows, len(self.columns))
-        summary = _EMPTY_SUMMARY | {"segments": len(rows), "references": reference_range}
+        summary = EMPTY_SUMMARY | {"segments": len(rows), "references": reference_range}
         return table.total() if corpus.totals else table, summary
 
     def _apply_formula_to_rows(

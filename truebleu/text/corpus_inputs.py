@@ -41,27 +41,36 @@ def scan_corpus(
     lowercase: bool | str = False,
     workers: int,
     extra_kernels: Sequence[_kernel.Metric] = (),
+    sources: Hypotheses | None = None,
+    split_sources: bool = False,
 ) -> _kernel.Scan:
     """Scan hypotheses and references of any accepted kind with `kernel`, and return the result.
 
     `tokenize` and `lowercase` are for metrics that accept tokens or custom tokenizers.
-    The statistics of `extra_kernels`, which accept only text, are appended.
+    The statistics of `extra_kernels`, which accept only text, are appended. With `sources`, the
+    kernel reads them before the hypotheses; `split_sources` splits them at white space.
     """
     hypotheses, references = _recognize_inputs(hypotheses, references)
     if isinstance(hypotheses, tuple) and not hypotheses:
         raise InputError("hypotheses: no segments (expected at least one)")
     splitter = _make_splitter(hypotheses, references, tokenize, lowercase)
+    make_source: Callable[[str, Any], _kernel.Source] = _make_text_source
     if splitter is not None:
-        source = splitter.make_source("hypotheses", hypotheses)
-        return kernel.scan(source, splitter.make_reference_sources(references), workers)
-    if isinstance(references, tuple):
-        sources = [_kernel.references(references)]
+        make_source = splitter.make_source
+        reference_sources = splitter.make_reference_sources(references)
+    elif isinstance(references, tuple):
+        reference_sources = [_kernel.references(references)]
     else:
         columns = label_reference_columns(references)
-        sources = [_make_text_source(role, column, required=False) for role, column in columns]
-    return kernel.scan(
-        _make_text_source("hypotheses", hypotheses), sources, workers, list(extra_kernels)
-    )
+        reference_sources = [
+            _make_text_source(role, column, required=False) for role, column in columns
+        ]
+    streams = [make_source("hypotheses", hypotheses), *reference_sources]
+    if sources is not None:
+        if splitter is not None and split_sources and not splitter.takes_tokens:
+            make_source = Splitter(str.split).make_source
+        streams.insert(0, make_source("sources", recognize_sources(sources)))
+    return kernel.scan(streams[0], streams[1:], workers, list(extra_kernels))
 
 
 def tokenize_segments(
@@ -259,6 +268,17 @@ def _recognize_single_column(role: str, texts: Any) -> Any:
     column = _recognize_input(role, texts)
     if isinstance(column, list):
         raise TypeError(f"{role}: expected one file or column, found several")
+    return column
+
+
+def recognize_sources(sources: Any) -> Any:
+    """Return sources in memory as a tuple, and a file or column unchanged."""
+    column = _recognize_single_column("sources", sources)
+    if isinstance(column, tuple) and None in column:
+        raise InputError(
+            f"sources: segment {column.index(None) + 1} is missing (None). Every segment needs a "
+            "source. Use an empty string for an empty source"
+        )
     return column
 
 

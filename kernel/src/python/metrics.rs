@@ -19,6 +19,7 @@ use crate::ngrams::MAX_ORDER;
 use crate::pairwise::bleu::PairwiseBleu;
 use crate::pairwise::naive::{self, NaivePairs};
 use crate::pairwise::overlap::{Overlap, OverlapPairs};
+use crate::sari;
 use crate::scan::{Inputs, RowScores};
 use crate::simd::Instructions;
 use crate::ter;
@@ -246,6 +247,26 @@ impl Metric {
         let formula = ngram_f::NgramFFormula { factor };
         let columns = ngram_f::NgramFColumns { orders, formula };
         Ok(Self::new((create_settings()?, None), columns, Arc::new(formula), Arc::new(formula)))
+    }
+
+    /// SARI, whose scans read the sources, the hypotheses and the references, in this order.
+    #[staticmethod]
+    #[pyo3(signature = (*, tokenizer, lowercase, split_sources, averages_precisions, deletion_precision))]
+    fn sari(
+        py: Python<'_>,
+        tokenizer: &str,
+        lowercase: &str,
+        split_sources: bool,
+        averages_precisions: bool,
+        deletion_precision: bool,
+    ) -> PyResult<Self> {
+        let texts = LexerSettings::new(py, tokenizer, lowercase)?;
+        let settings = match split_sources {
+            true => (LexerSettings::new(py, "none", "no")?, Some(texts)),
+            false => (texts, None),
+        };
+        let formula = sari::SariFormula { averages_precisions, deletion_precision };
+        Ok(Self::new(settings, sari::SariColumns, Arc::new(formula), Arc::new(formula)))
     }
 
     /// Start a scan of hypotheses and references. Each row contains this metric's columns, followed

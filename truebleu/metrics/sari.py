@@ -1,0 +1,359 @@
+"""SARI for text simplification: n-grams that are added, kept and deleted as in the references.
+
+Wei Xu, Courtney Napoles, Ellie Pavlick, Quanze Chen and Chris Callison-Burch (2016): Optimizing
+statistical machine translation for text simplification. TACL 4. `SARI` equals EASSE (Fernando
+Alva-Manchego, Louis Martin, Carolina Scarton and Lucia Specia, 2019: EASSE: easier automatic
+sentence simplification evaluation. EMNLP demonstrations), which sums counts over a corpus.
+`SentenceSARI` has the programs that average over segments.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Any
+
+from truebleu import _kernel
+from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus
+from truebleu.metrics.python_metric import (
+    EMPTY_SUMMARY,
+    SegmentMeanMetric,
+    SegmentTexts,
+    SourceMetric,
+)
+from truebleu.text import corpus_inputs, tokenizers
+
+if TYPE_CHECKING:
+    from truebleu._kernel import Summary
+
+ORDERS = (1, 2, 3, 4)
+OPERATIONS = ("add", "keep", "delete")
+# Fields of signatures that the names of the variants imply.
+IMPLIED_FIELDS = {
+    "sari": {},
+    "sari-paper": {"avg": "precisions"},
+    "sari-legacy": {"case": "mixed", "split": "yes"},
+}
+CITATIONS = ("xu-etal-2016-optimizing", "alva-manchego-etal-2019-easse")
+
+
+class SARI(SourceMetric):
+    """SARI as in EASSE, from counts that are summed over the corpus. It needs the sources.
+
+    SARI = (add + keep + delete) / 3. Each part is the mean F-score of n-grams of orders 1 to 4.
+    Added n-grams are not in the source. Kept and deleted n-grams are weighted by the number of
+    references that keep or delete them. Each segment uses the references that it has.
+
+    `sari-paper` averages precisions and recalls before the F-score. `sari-legacy` reproduces older
+    papers: it keeps case and does not tokenize the sources. `deletion="precision"` is the paper's
+    choice for deletions.
+
+    >>> source, reference = "the cat perched upon the mat", "the cat sat on the mat"
+    >>> score = SARI().sentence("the cat sat upon the mat", reference, source)
+    >>> print(score)
+    SARI = 69.41
+    >>> {name: round(value, 2) for name, value in score.details().items()}
+    {'add': 44.72, 'keep': 86.85, 'delete': 76.67}
+    """
+
+    __slots__ = ("_counter",)
+
+    NAME = "SARI"
+    CITATIONS = CITATIONS
+    PREFIX = "sari-"
+    # The formula already uses percentages.
+    SCALE = 1.0
+    FIELDS = ("case", "tok", "del", "avg", "agg")
+    CONSTANTS = {"agg": ("sums", "agg")}  # noqa: RUF012
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase(default=True)
+    deletion: p.Parameter[str] = p.Choice(
+        "f1",
+        "the score of deletions",
+        {"f1": "F-score", "precision": "precision, as in the paper"},
+        key="del",
+        short="de",
+    )
+    average: p.Parameter[str] = p.Choice(
+        "orders",
+        "how to combine the orders",
+        {
+            "orders": "the mean of the F-scores",
+            "precisions": "the F-score of the mean precision and the mean recall",
+        },
+        key="avg",
+        short="av",
+    )
+    split_sources: p.Parameter[bool] = p.Flag(
+        "split the sources at white space, and keep their case", key="split", short="sp",
+        optional=True,
+    )  # fmt: skip
+
+    def _prepare(self) -> None:
+        """Create the kernel's counter."""
+        values = self._values
+        self._tokenizes_in_kernel = tokenizers.uses_kernel_tokenizer(
+            values["tokenize"], values["lowercase"]
+        )
+        self._counter = _kernel.Metric.sari(
+            **self._build_lexer_settings(),
+            split_sources=values["split_sources"],
+            averages_precisions=values["average"] == "precisions",
+            deletion_precision=values["deletion"] == "precision",
+        )
+
+    @property
+    def name(self) -> str:
+        """The name with the variant, such as "SARI-paper"."""
+        if self.average == "precisions":
+            return "SARI-paper"
+        return "SARI-legacy" if self.split_sources and self.lowercase is False else "SARI"
+
+    @classmethod
+    def fields_from_name(cls, name: str) -> dict[str, str] | None:
+        """Return the fields that a name such as "SARI-paper" implies."""
+        fields = IMPLIED_FIELDS.get(name.lower())
+        return None if fields is None else dict(fields)
+
+    @property
+    def is_percentage(self) -> bool:
+        """True, because the formula uses percentages."""
+        return True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names: good n-grams, and n-grams of each side, by order and operation."""
+        return tuple(
+            f"{operation}_{kind}_{n}"
+            for n in ORDERS
+            for operation in OPERATIONS
+            for kind in ("good", "hypothesis", "reference")
+        )
+
+    @property
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
+        names = self.columns
+        return tuple(
+            (names[i], 1, names[i + side]) for i in range(0, len(names), 3) for side in (1, 2)
+        )
+
+    def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
+        scan = corpus_inputs.scan_corpus(
+            self._counter,
+            corpus.hypotheses,
+            corpus.references,
+            sources=corpus.sources,
+            split_sources=self.split_sources,
+            workers=corpus.workers,
+            **self._tokenizer_settings,
+        )
+        table, summary = scan.totals(corpus.progress) if corpus.totals else scan.table()
+        # The kernel reads the hypothesis as the first reference.
+        minimum, maximum = summary["references"] or (2, 2)
+        if minimum == 1:
+            # This call raises the error that names the segment without references.
+            list(corpus_inputs.read_segments(corpus.hypotheses, corpus.references))
+        counts = {"segments": summary["segments"], "references": (minimum - 1, maximum - 1)}
+        return table, EMPTY_SUMMARY | counts
+
+    def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
+        return self._counter.scores(table, corpus=not segment)
+
+    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return the reason why a score is 0."""
+        return "no n-gram is added, kept or deleted as in a reference"
+
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        # The order of floating-point operations is EASSE's.
+        details = {}
+        for k, operation in enumerate(OPERATIONS):
+            takes_precision = operation == "delete" and self.deletion == "precision"
+            value = precision_sum = recall_sum = 0.0
+            for good, by_hypothesis, by_references in zip(
+                *(row[i :: 3 * len(OPERATIONS)] for i in range(3 * k, 3 * k + 3)), strict=True
+            ):
+                precision = good / by_hypothesis if by_hypothesis else 0.0
+                recall = good / by_references if by_references else 0.0
+                value += (precision if takes_precision else _compute_f(precision, recall)) / 4
+                precision_sum += precision
+                recall_sum += recall
+            if self.average == "precisions":
+                precision, recall = precision_sum / 4, recall_sum / 4
+                value = precision if takes_precision else _compute_f(precision, recall)
+            details[operation] = 100.0 * value
+        return sum(details.values()) / 3, details
+
+
+def _compute_f(precision: float, recall: float) -> float:
+    """Return the harmonic mean of precision and recall."""
+    if not precision or not recall:
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
+
+
+class SentenceSARI(SegmentMeanMetric):
+    """SARI of programs that average over segments. It needs the sources.
+
+    They differ where a segment leaves no choice: if there is nothing to add or to delete, that part
+    is 0 in the original and 1 in the others. `SARI` is the metric of EASSE.
+
+    >>> metric, text = SentenceSARI(), "birds fly south ."
+    >>> print(metric.sentence(text, text, text))
+    SARI-original = 33.33
+    >>> print(metric.with_parameters(variant="hf").sentence(text, text, text))
+    SARI-hf = 100.00
+    """
+
+    __slots__ = ()
+
+    NAME = "SARI-original"
+    CITATIONS = CITATIONS[:1]
+    NEEDS_SOURCE = True
+    PREFIX = "sari-sentence-"
+    NUMBER_NAMES = ("score", *OPERATIONS)
+    DIGITS = 2
+    FIELDS = ("variant", "agg")
+    variant: p.Parameter[str] = p.Choice(
+        "original",
+        "the program",
+        {
+            "original": "SARI.py by Xu et al., on lower-cased text that is split at each space",
+            "hf": "Hugging Face evaluate, on lower-cased text with tokens of 13a",
+            "t2t": "tensor2tensor, on lower-cased text that is split at white space",
+        },
+        short="va",
+    )
+
+    @property
+    def name(self) -> str:
+        """The name with the variant, such as "SARI-hf"."""
+        return f"SARI-{self.variant}"
+
+    @classmethod
+    def fields_from_name(cls, name: str) -> dict[str, str] | None:
+        """Return the fields that a name such as "SARI-hf" implies."""
+        variant = name.lower().removeprefix("sari-")
+        is_variant = name.lower() != variant and variant in cls.PARAMETERS[0].choices
+        return {"variant": variant} if is_variant else None
+
+    def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[tuple[float, ...]]:
+        sources = corpus_inputs.read_text_list(
+            "sources", corpus_inputs.recognize_sources(corpus.sources)
+        )
+        if len(sources) != len(texts):
+            raise InputError(
+                f"the inputs have different numbers of segments: sources {len(sources)}, "
+                f"hypotheses {len(texts)}"
+            )
+        split = _SPLITTERS[self.variant]
+        compute = _compute_t2t_parts if self.variant == "t2t" else _compute_parts
+        numbers: list[tuple[float, ...]] = []
+        for source, (text, references) in zip(sources, texts, strict=True):
+            words, (source_words, *reference_words) = split(text), map(split, (source, *references))
+            orders = [
+                compute(
+                    tokenizers.count_ngrams(source_words, n),
+                    tokenizers.count_ngrams(words, n),
+                    [tokenizers.count_ngrams(other, n) for other in reference_words],
+                    is_hugging_face=self.variant == "hf",
+                )
+                for n in ORDERS
+            ]
+            keep, delete, add = (sum(values) / 4 for values in zip(*orders, strict=True))
+            total = keep + add + delete if self.variant == "t2t" else keep + delete + add
+            numbers.append((total / 3, add, keep, delete))
+        return numbers
+
+
+_split_like_13a = tokenizers.make_tokenizer("13a", True)
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {
+    # An empty text has one empty token.
+    "original": lambda text: text.lower().split(" "),
+    "hf": lambda text: list(_split_like_13a(text)) or [""],
+    "t2t": lambda text: text.lower().split(),
+}
+
+
+def _compute_parts(
+    source: Counter[Any],
+    hypothesis: Counter[Any],
+    references: Sequence[Counter[Any]],
+    *,
+    is_hugging_face: bool,
+) -> tuple[float, float, float]:
+    """Return an order's values of keep, delete and add, as in SARI.py or Hugging Face evaluate.
+
+    Kept and deleted n-grams have the mean over n-grams of the share of good occurrences.
+    """
+    missing = 1.0 if is_hugging_face else 0.0
+    count = len(references)
+    source, hypothesis = (
+        Counter({ngram: count * n for ngram, n in counts.items()})
+        for counts in (source, hypothesis)
+    )
+    reference_counts: Counter[Any] = Counter()
+    for reference in references:
+        reference_counts.update(reference)
+    kept_ngrams, kept_by_references = source & hypothesis, source & reference_counts
+    good = kept_ngrams & reference_counts
+    precision = _average_shares(good, kept_ngrams, missing)
+    if is_hugging_face and kept_by_references:
+        recall = good.total() / kept_by_references.total()
+    else:
+        recall = _average_shares(good, kept_by_references, missing)
+    deleted = source - hypothesis
+    added, added_by_references = (
+        hypothesis.keys() - source.keys(),
+        reference_counts.keys() - source.keys(),
+    )
+    right = len(added & reference_counts.keys())
+    return (
+        _compute_f(precision, recall),
+        _average_shares(deleted - reference_counts, deleted, missing),
+        _compute_f(
+            right / len(added) if added else missing,
+            right / len(added_by_references) if added_by_references else missing,
+        ),
+    )
+
+
+def _average_shares(good: Mapping[Any, int], total: Mapping[Any, int], missing: float) -> float:
+    """Return the mean over n-grams of the share of good occurrences, in the original's order."""
+    share_sum = 0.0
+    for ngram, n in good.items():
+        share_sum += n / total[ngram]
+    return share_sum / len(total) if total else missing
+
+
+def _compute_t2t_parts(
+    source: Collection[Any],
+    hypothesis: Collection[Any],
+    references: Sequence[Counter[Any]],
+    *,
+    is_hugging_face: bool,  # noqa: ARG001
+) -> tuple[float, float, float]:
+    """Return an order's values of keep, delete and add, as in tensor2tensor.
+
+    Each n-gram counts once. Its weight is the share of the references with n-grams that have it.
+    """
+    counts = Counter(ngram for reference in references for ngram in reference)
+    count = sum(map(bool, references)) or 1
+    source, hypothesis = set(source), set(hypothesis)
+    kept_ngrams, deleted, added = source & hypothesis, source - hypothesis, hypothesis - source
+
+    def divide(part: float, total: float) -> float:
+        return part / total if total else 1.0
+
+    good, relevant = (
+        sum(counts[ngram] for ngram in ngrams) / count for ngrams in (kept_ngrams, source)
+    )
+    right, needed = len(added & counts.keys()), len(counts.keys() - source)
+    return (
+        _compute_f(divide(good, len(kept_ngrams)), divide(good, relevant)),
+        divide(sum(count - counts[ngram] for ngram in deleted) / count, len(deleted)),
+        _compute_f(divide(right, len(added)), divide(right, needed)),
+    )

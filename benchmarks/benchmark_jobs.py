@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from corpus import read_corpus_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 def time_call(work: Callable[[], Any]) -> dict[str, Any]:
@@ -366,23 +366,42 @@ def score_table_in_memory(folder: str) -> dict[str, Any]:
 
 
 def call_reward(
-    name: str, shape: str, size: str, hypotheses: str, reference: str
+    metric: str, shape: str, size: str, joined: str, hypotheses: str, reference: str
 ) -> dict[str, Any]:
-    """Call a reward function as TRL does, with this number of completions per call."""
-    from truebleu.integrations import trl
+    """Call a reward as a trainer does, with this number of completions per call.
 
-    reward, step = getattr(trl, name)(), int(size)
-    pairs = list(zip(load_lines(hypotheses), load_lines(reference), strict=True))
+    shape: "plain", "messages" or "thinking" (completions with think tags, which are stripped); or
+        "one", for thinking completions of which each is scored by its own call. joined: number of
+        segments that form one completion.
+    """
+    import truebleu as tb
+
+    reward, step = tb.reward(metric, strip_thinking=True), int(size)
+    pairs = join_pairs(load_pairs(hypotheses, reference), int(joined))
     calls: list[tuple[list[Any], list[str]]] = []
     for start in range(0, len(pairs), step):
         texts, references = zip(*pairs[start : start + step], strict=True)
-        messages = [[{"role": "assistant", "content": text}] for text in texts]
-        calls.append((messages if shape == "messages" else list(texts), list(references)))
-    report = time_call(
-        lambda: [reward(completions=texts, reference=references) for texts, references in calls]
-    )
+        completions: list[Any] = list(texts)
+        if shape == "messages":
+            completions = [[{"role": "assistant", "content": text}] for text in texts]
+        elif shape != "plain":
+            completions = [f"<think>Let me translate this.</think>\n\n{text}" for text in texts]
+        calls.append((completions, list(references)))
+
+    def work() -> list[list[float | None]]:
+        if shape == "one":
+            return [list(map(reward.one, texts, references)) for texts, references in calls]
+        return [reward.trl(completions=texts, reference=references) for texts, references in calls]
+
+    report = time_call(work)
     report["result"] = [value for call in report["result"] for value in call]
     return report
+
+
+def join_pairs(pairs: Iterable[Sequence[str]], joined: int) -> list[tuple[str, ...]]:
+    """Join this number of consecutive segments of each side into one."""
+    groups = zip(*[iter(pairs)] * joined, strict=False)
+    return [tuple(" ".join(texts) for texts in zip(*group, strict=True)) for group in groups]
 
 
 # ---- peers ----
@@ -429,13 +448,13 @@ def score_segments_by_sacrebleu(hypotheses: str, reference: str) -> dict[str, An
 
 
 def score_pairs_by_sacrebleu(
-    metric: str, factor: str, hypotheses: str, reference: str
+    metric: str, factor: str, joined: str, hypotheses: str, reference: str
 ) -> dict[str, Any]:
     import sacrebleu
 
     score, times = getattr(sacrebleu, f"sentence_{metric}"), float(factor)
-    pairs = [(hyp, [ref]) for hyp, ref in load_pairs(hypotheses, reference)]
-    return time_call(lambda: [score(hyp, refs).score * times for hyp, refs in pairs])
+    pairs = join_pairs(load_pairs(hypotheses, reference), int(joined))
+    return time_call(lambda: [score(hyp, [ref]).score * times for hyp, ref in pairs])
 
 
 def run_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:

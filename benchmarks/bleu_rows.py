@@ -253,7 +253,7 @@ def sentence(runs: int) -> Iterator[Row]:
         runs,
         {
             "truebleu": partial(run_job, "score_sentences", *sample.files),
-            "sacrebleu": partial(run_job, "score_pairs_by_sacrebleu", "bleu", 1, *sample.files),
+            "sacrebleu": partial(run_job, "score_pairs_by_sacrebleu", "bleu", 1, 1, *sample.files),
         },
     )
     check_agreement("sentence_bleu", costs["truebleu"], costs["sacrebleu"])

@@ -39,10 +39,24 @@ NLTK_SENTENCES = 10
 SOURCES = 50
 """Number of sources per run of truebleu; sacreBLEU scores a part of one source."""
 
-COMPLETIONS = 64
-CALLS = 100
-PEER_CALLS = 10
-"""Number of calls of sacreBLEU, whose time grows linearly with the number of completions."""
+# For each reward: the metric, the form of the completions, their number per call, the number of
+# segments that form one completion (six have 100 words on average), and the target in seconds per
+# call; "one" calls the reward for each completion, and has a target per completion.
+REWARD_CALLS = (
+    ("bleu", "plain", 64, 1, 0.2e-3),
+    ("bleu", "messages", 64, 1, 0.2e-3),
+    ("chrf", "plain", 64, 1, 0.2e-3),
+    ("bleu", "thinking", 64, 6, 0.5e-3),
+    ("chrf", "thinking", 64, 6, 0.5e-3),
+    ("bleu", "thinking", 1024, 6, 8e-3),
+    ("chrf", "thinking", 1024, 6, 8e-3),
+    ("bleu", "one", 1024, 6, 10e-6),
+    ("chrf", "one", 1024, 6, 10e-6),
+)
+SHAPES = {"plain": "", "messages": ", conversations", "thinking": ", think tags stripped"}
+COMPLETIONS = 8 * 1024
+PEER_COMPLETIONS = 256
+"""Number of texts that sacreBLEU scores; its time grows linearly with the number of texts."""
 
 # For each metric: the job that runs the original program, the job's arguments, and the target in
 # microseconds per segment.
@@ -243,44 +257,45 @@ def mbr_of_systems(runs: int) -> Iterator[Row]:
 
 @benchmark
 def rewards(runs: int) -> Iterator[Row]:
-    """Compute rewards of 64 completions in one call, as TRL does; compare with a sacreBLEU loop."""
-    text, less = (corpus.load_million().head(COMPLETIONS * calls) for calls in (CALLS, PEER_CALLS))
-    works = {"bleu": "plain", "bleu, conversations": "messages", "chrf": "plain"}
-    costs = run_in_turn(
-        runs,
-        {
-            name: partial(
-                run_job,
-                "call_reward",
-                f"{name.partition(', ')[0]}_reward",
-                shape,
-                COMPLETIONS,
-                *text.files,
-            )
-            for name, shape in works.items()
-        },
-    )
-    peers = run_in_turn(
-        min(runs, 3),
-        {
-            metric: partial(run_job, "score_pairs_by_sacrebleu", metric, 0.01, *less.files)
-            for metric in ("bleu", "chrf")
-        },
-    )
-    for name, cost in costs.items():
-        metric, _, shape = name.partition(", ")
-        check_agreement("sacreBLEU's loop", cost, peers[metric])
-        own_seconds = cost.processor / CALLS
-        yield compare_times(
-            f"{metric}_reward of {COMPLETIONS} completions, one call{shape and f', {shape}'}",
-            own_seconds,
-            "sacrebleu",
-            peers[metric].processor / PEER_CALLS,
-            target="≤ 0.2 ms",
-            about=" (a loop)",
-            met=own_seconds <= 0.2e-3,
-            figures={name: cost, f"sacrebleu {metric}": peers[metric]},
+    """Compute rewards as trainers do, in batches and one by one; compare with a sacreBLEU loop."""
+    million = corpus.load_million()
+    jobs = {
+        call: partial(run_job, "call_reward", *call[:4], *million.head(COMPLETIONS * call[3]).files)
+        for call in REWARD_CALLS
+    }
+    costs = run_in_turn(runs, jobs)
+    for joined in (1, 6):
+        text = million.head(PEER_COMPLETIONS * joined)
+        peers = run_in_turn(
+            min(runs, 3),
+            {
+                metric: partial(
+                    run_job, "score_pairs_by_sacrebleu", metric, 0.01, joined, *text.files
+                )
+                for metric in ("bleu", "chrf")
+            },
         )
+        for call in REWARD_CALLS:
+            metric, shape, completions, _, target = call
+            if call[3] != joined:
+                continue
+            check_agreement("sacreBLEU's loop", costs[call], peers[metric])
+            count = 1 if shape == "one" else completions
+            own_seconds = costs[call].processor / COMPLETIONS * count
+            words = " of 100 words" if joined > 1 else ""
+            work = f"{metric}_reward of {completions:,} completions{words}, one call"
+            if shape == "one":
+                work = f"{metric}_reward.one of a completion{words}, think tags stripped"
+            yield compare_times(
+                work + SHAPES.get(shape, ""),
+                own_seconds,
+                "sacrebleu",
+                peers[metric].processor / PEER_COMPLETIONS * count,
+                target=f"≤ {format_seconds(target)}",
+                about=" (a loop)",
+                met=own_seconds <= target,
+                figures={work: costs[call], f"sacrebleu {metric}": peers[metric]},
+            )
 
 
 # ---- other metrics and libraries ----

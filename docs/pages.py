@@ -18,6 +18,7 @@ import json_shapes
 import languages
 import other_metrics
 import reference_pages
+import rewards
 import significance
 import which_bleu
 
@@ -33,6 +34,7 @@ PAGES = {
     "languages.md": languages.build_page,
     "other-metrics.md": other_metrics.build_page,
     "agreement-with-people.md": agreement.build_page,
+    "how-to/rewards.md": rewards.build_page,
     "reference/commands.md": reference_pages.build_commands_page,
     "reference/compat.md": reference_pages.build_compat_page,
     "reference/engines.md": reference_pages.build_engines_page,
@@ -51,14 +53,17 @@ MARKED = ("#", "|", ">", "<", "")
 
 def wrap_paragraphs(text: str) -> str:
     """Return Markdown with rewrapped paragraphs, because inserted values lengthen lines."""
-    blocks = []
+    parts = []
     fenced = False
-    for block in re.split("\n{2,}", text.rstrip()):
+    for block in re.split("(\n{2,})", text.rstrip()):
+        if not block.strip("\n"):
+            parts.append(block if fenced else "\n\n")
+            continue
         prose = not fenced and block[:1] not in MARKED and not block.startswith("* ")
         fenced ^= sum(line.startswith("```") for line in block.splitlines()) % 2 == 1
         filled_block = fill(block, WIDTH, break_long_words=False, break_on_hyphens=False)
-        blocks.append((filled_block if prose and "```" not in block else block).strip("\n"))
-    return "\n\n".join(blocks) + "\n"
+        parts.append(filled_block if prose and "```" not in block else block)
+    return "".join(parts).strip("\n") + "\n"
 
 
 def main() -> None:

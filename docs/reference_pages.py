@@ -339,7 +339,7 @@ ENGINES = {
 HOSTS = {
     "torch": ("all_reduce_",),
     "torchmetrics": ("Corpus", "CorpusBLEU", "CorpusCHRF", "CorpusTER"),
-    "trl": ("metric_reward", "bleu_reward", "chrf_reward"),
+    "rewards": (),  # docs/reference/python.md
     "transformers": ("compute_metrics",),
     "evaluate": ("path", "load"),
     "lm_eval": ("register", "item", "aggregation"),

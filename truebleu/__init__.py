@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
         ErrorSpans as ErrorSpans,
         read_spans as read_spans,
     )
+    from truebleu.integrations.rewards import Reward as Reward, reward as reward
     from truebleu.meta_evaluation.human_scores import (
         EvaluatedText as EvaluatedText,
         SystemSelection as SystemSelection,
@@ -92,6 +93,7 @@ _NAMES = {
     "explanation": "Explanation explain",
     "meta_evaluation.auto_rank": "autorank",
     "meta_evaluation.error_spans": "ErrorSpan ErrorSpans read_spans",
+    "integrations.rewards": "Reward reward",
     "meta_evaluation.human_scores": "EvaluatedText SystemSelection",
     "meta_evaluation.tasks": "AgreementTests StatisticOptions TaskFolder",
     "meta_evaluation.meta_view": "MetaEvaluation meta_evaluate",

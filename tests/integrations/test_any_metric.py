@@ -230,8 +230,6 @@ def score_with_torchmetrics(corpus):
 def score_with_trl(corpus):
     """Call the trainer's method that computes rewards with completions."""
     trl, datasets = import_or_skip("trl"), import_or_skip("datasets")
-    from truebleu.integrations.trl import metric_reward
-
     text = corpus.text
     references_by_metric = {name: corpus.references(name) for name in corpus.metrics}
     columns = {
@@ -243,7 +241,7 @@ def score_with_trl(corpus):
 
     def make_reward(name):
         column = "references" if references_by_metric[name] == text.references else "first"
-        reward = metric_reward(corpus.specs[name], column, scale=1)
+        reward = tb.reward(corpus.specs[name], references=column, scale=1).trl
 
         def record_reward(**arguments):
             rewards[name] = reward(**arguments)

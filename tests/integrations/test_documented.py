@@ -81,7 +81,7 @@ def check_trl(text, tiny, example_folder, **_):
     names = {"args": args, "model": tiny.make_causal_model(), "tokenizer": tiny.tokenizer}
     names["dataset"] = import_or_skip("datasets").Dataset.from_dict(rows)
     (logged, *_) = run_section("TRL", names)["trainer"].state.log_history
-    assert {"rewards/bleu_reward/mean", "rewards/ter_reward/mean"} <= set(logged)
+    assert {"rewards/bleu_reward/mean", "rewards/chrf_reward/mean"} <= set(logged)
 
 
 def check_transformers(text, tiny, example_folder, **_):

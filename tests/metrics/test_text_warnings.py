@@ -12,7 +12,6 @@ import pytest
 import truebleu as tb
 import truebleu.compat
 from truebleu import TextWarning, integrations
-from truebleu.integrations import trl
 from truebleu.metrics import checked_scores
 from truebleu.text.segments import File
 
@@ -191,9 +190,7 @@ def score_with_polars(hypotheses, references):
         score_with_sacrebleu,
         score_with_polars,
         lambda hypotheses, references: integrations.score_corpus(tb.BLEU(), hypotheses, references),
-        lambda hypotheses, references: trl.metric_reward()(
-            completions=hypotheses, reference=references
-        ),
+        tb.reward(),
     ],
     ids=["compat", "engine", "integration", "reward"],
 )

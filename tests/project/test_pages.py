@@ -88,6 +88,13 @@ def test_reference_pages_are_current():
         assert page == (DOCS / name).read_text("utf-8"), older
 
 
+def test_table_of_rewards_is_current(pages):
+    pytest.importorskip("rouge_score")
+    page = (DOCS / "how-to" / "rewards.md").read_text("utf-8")
+    older = "docs/how-to/rewards.md is older than the code: make docs"
+    assert page == pages.wrap_paragraphs(pages.PAGES["how-to/rewards.md"]()), older
+
+
 def test_every_environment_variable_is_documented(pages):
     """Variables that Python reads, by name or in a declaration, and variables that Rust reads."""
     reading = re.compile(r"""environ(?:\.get\(|\[)["'](\w+)|["'](TRUEBLEU_\w+)["']""")
@@ -142,7 +149,8 @@ def test_every_integration_and_engine_is_documented(pages):
     package = ROOT / "truebleu"
     hosts = {file.stem for file in (package / "integrations").glob("*.py")}
     # Modules that integrations share, and the module that Hugging Face evaluate reads.
-    assert set(reference_pages.HOSTS) == hosts - {"__init__", "log_records", "truebleu_metric"}
+    shared = {"__init__", "log_records", "reward_hosts", "truebleu_metric"}
+    assert set(reference_pages.HOSTS) == hosts - shared
     engines = {module for module, _ in reference_pages.ENGINES.values()}
     made_of = re.compile(r"^score, stats, compare = make_engine_functions\(", re.MULTILINE)
     files = (package / "engines").glob("*.py")

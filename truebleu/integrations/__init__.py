@@ -7,7 +7,7 @@ framework. `docs/integrations.md` shows examples; use `truebleu.Accumulator` wit
 |---|---|---|
 | torch.distributed | `truebleu.integrations.torch` | `all_reduce_` |
 | torchmetrics | `truebleu.integrations.torchmetrics` | `Corpus`, `CorpusBLEU` … |
-| TRL | `truebleu.integrations.trl` | `metric_reward`, `bleu_reward` … |
+| TRL, verl, NeMo, OpenRLHF, verifiers, ms-swift | `truebleu.reward` | `trl`, `verl` … |
 | transformers | `truebleu.integrations.transformers` | `compute_metrics` |
 | evaluate | `truebleu.integrations.evaluate` | `path`, `load` |
 | lm-evaluation-harness | `truebleu.integrations.lm_eval` | `register` |

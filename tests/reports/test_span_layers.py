@@ -102,21 +102,29 @@ def test_label_filters_segments_by_their_worst_error(report_with_spans, mqm):
     }
 
 
-def test_equal_texts_are_told_apart_by_source_number_and_order(tmp_path):
+@pytest.mark.parametrize(
+    ("segments", "places"),
+    [
+        # Names, or numbers of another set: in order, per source.
+        (["c1", "c2", "c4"], [0, 1, 3]),
+        (["4", "5", "7"], [0, 1, 3]),
+        # Numbers that fit all texts.
+        (["1", "2", "4"], [0, 1, 3]),
+        (["4", "2"], [3, 1]),
+    ],
+)
+def test_equal_texts_are_assigned_by_source_and_by_number_or_order(tmp_path, segments, places):
     texts, sources = ["yes", "yes", "no", "yes"], ["ja", "doch", "nein", "ja"]
     rows = [
-        f"A\td\t1\t{segment}\tr1\t{source}\t<v>yes</v>\tx{segment}\tMajor\n"
-        for segment, source in (("c1", "ja"), ("c4", "ja"), ("2", "doch"))
+        f"A\td\t1\t{segment}\tr1\t{sources[place]}\t<v>yes</v>\tx\tMajor\n"
+        for segment, place in zip(segments, places, strict=True)
     ]
     path = tmp_path / "mqm.tsv"
     path.write_text(MQM_HEADER + "".join(rows), encoding="utf-8")
     report = tb.report(
         {"A": texts}, ["yes"] * 4, source=sources, spans=path, confidence=None, check_text=False
     )
-    data = report._data
-    rows = json.loads(data.extra_blocks["spans"])
-    categories = read_entry(report)["categories"]
-    assert [(row[0], categories[row[6]]) for row in rows] == [(0, "xc1"), (3, "xc4"), (1, "x2")]
+    assert [place for place, *_ in list_places(report)] == places
 
 
 RATING = 'poor\tNone\npoor\t{"errors": [{"start": 19, "end": 20, "severity": "major"}]}\tr1\n'

@@ -98,8 +98,14 @@ def place_spans(
         for segment, text in enumerate(texts):
             # A line of a file has spaces in place of line breaks.
             places.setdefault((system, text.replace("\n", " ")), []).append(segment)
+    # The numbers in the file are numbers of segments if all of them fit the texts.
+    numbers_fit = all(
+        (entry.number or 0) - 1 in segments
+        for entry in annotations
+        if (segments := places.get((entry.system, (entry.target or "").replace("\n", " "))))
+    )
     placed: PlacedErrors = {}
-    orders: dict[tuple[str, str], dict[str, int]] = {}
+    orders: dict[tuple[Any, ...], dict[str, int]] = {}
     for entry in annotations:
         system, texts, number = entry.system, systems[entry.system], entry.number or 0
         if entry.target is None:
@@ -115,10 +121,10 @@ def place_spans(
                 candidates = [i for i in candidates if sources[i] == entry.source] or candidates
         if candidates:
             # Equal texts are assigned by their number, or in order.
-            order = orders.setdefault((system, entry.target or entry.segment), {})
+            order = orders.setdefault((system, *candidates), {})
             index = order.setdefault(f"{entry.document} {entry.segment}", len(order))
             candidate = candidates[index % len(candidates)]
-            segment = number - 1 if number - 1 in candidates else candidate
+            segment = number - 1 if numbers_fit and number - 1 in candidates else candidate
             source = entry.source if sources is None else sources[segment]
             key = list(systems).index(system), segment
             placed.setdefault(key, []).append(entry.locate_errors(texts[segment], source).errors)

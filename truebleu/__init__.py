@@ -55,6 +55,10 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.metrics.registry import metric as metric
     from truebleu.metrics.sari import SARI as SARI
     from truebleu.metrics.statistics import Statistics as Statistics
+    from truebleu.metrics.captions import (
+        CIDEr as CIDEr,
+        document_frequencies as document_frequencies,
+    )
     from truebleu.metrics.checked_scores import TextWarning as TextWarning
     from truebleu.metrics.ter import TER as TER, ter as ter
     from truebleu.metrics.wer import CER as CER, MER as MER, WER as WER, WIL as WIL, WIP as WIP
@@ -100,6 +104,7 @@ _NAMES = {
     "metrics.accumulator": "Accumulator",
     "metrics.base": "Metric Score Signature",
     "metrics.bleu": "BLEU bleu",
+    "metrics.captions": "CIDEr document_frequencies",
     "metrics.checked_scores": "TextWarning",
     "metrics.chrf": "CHRF chrf",
     "metrics.codebleu": "CodeBLEU",

@@ -13,10 +13,10 @@ from truebleu.metrics.nltk_bleu import NLTKBLEU
 def list_captioning_and_code_members() -> Iterator[Member]:
     """Yield the members from COCO and nlg-eval, and the members for source code."""
     for order in range(1, 5):
-        coco = BLEU(**p.COCO, max_order=order)
+        coco = BLEU(**{**p.COCO, "tokenize": "ptb-coco"}, max_order=order)
         tokenization_quirk = (
-            "The original first applies Stanford's PTBTokenizer, lower-cases text and removes "
-            "punctuation; prepare your text in the same way. BLEU-n uses all orders up to n."
+            "The tokenizer ptb-coco is Stanford's PTBTokenizer, which lower-cases text, without "
+            "punctuation. BLEU-n uses all orders up to n."
         )
         title = f"COCO caption Bleu_{order}"
         item_mean = coco.with_parameters(**p.SEGMENTS)
@@ -32,7 +32,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             citations=p.CAPTIONS, digits=3,
         )  # fmt: skip
         yield Member(
-            f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", coco,
+            f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", BLEU(**p.COCO, max_order=order),
             "Applies COCO's scorer to tokens separated by white space. Case-sensitive.",
             used="dialogue and data-to-text generation",
             citations=("sharma-etal-2017-relevance",),

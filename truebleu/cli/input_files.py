@@ -20,6 +20,7 @@ from truebleu.cli.resegmentation_options import (
     resegment_outputs,
     rewrite_reference_breaks,
 )
+from truebleu.text import caption_files
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import (
     NO_TABLE_FILES,
@@ -128,14 +129,9 @@ class Inputs:
         references = drop_duplicates(options, "REF", options.references)
         hypotheses = drop_duplicates(options, "-i/--input", hypotheses)
         named_paths = [self._parse_runs(options, word) for word in hypotheses]
+        has_captions = uses_captions(options)
         for name in (*references, *(path for _, paths in named_paths for path in paths)):
-            if os.path.isdir(name):
-                raise UsageError(f"{name}: expected a file, found a folder")
-            if get_table_format(name) not in (None, "tsv"):
-                raise UsageError(
-                    f"{name}: truebleu {options.command} does not read tables; use truebleu score, "
-                    "segments, compare or report"
-                )
+            _refuse_folders_and_tables(options, name, has_captions=has_captions)
         self._references = [parse_text_file(name, options.encoding) for name in references]
         # Each system has one file per run.
         files = [
@@ -156,6 +152,9 @@ class Inputs:
             self.documents = select(self.documents) if self.documents else None
         check_files(options, self.list_files())
         self._note_swapped_files(options)
+        self._captions: list[tuple[str, ...]] | None = None
+        if has_captions:
+            self._read_captions(options)
         self.resegmentations: dict[str, Resegmentation] = {}
         if options.resegment is not None:
             self._resegment(options)
@@ -171,6 +170,28 @@ class Inputs:
         if options.input is None:
             _check_piped_input(options.references)
         warn_about_signatures(options, len(self.reference_columns), self.signature)
+
+    def _read_captions(self, options: argparse.Namespace) -> None:
+        """Read COCO's JSON files: the references, and each output in the order of the images."""
+        if len(self._references) > 1 or options.num_refs > 1 or options.resegment is not None:
+            raise UsageError(
+                f"{self._references[0].path} is COCO's annotation file, which contains all "
+                "references. Use it as the only REF, without -nr or --resegment"
+            )
+        images = caption_files.read_annotations(self._references[0].path)
+        rows = [caption_files.join_lines(texts) for texts in images.values()]
+        self._captions = [tuple(texts) for texts, _ in rows]
+        count = sum(count for _, count in rows)
+        for files in self.runs.values():
+            for index, file in enumerate(files):
+                texts, with_breaks = caption_files.join_lines(
+                    caption_files.read_results(file.path, images)
+                )
+                files[index] = BufferedLines.from_strings(file.path, texts)
+                count += with_breaks
+        self.systems = _flatten_runs(self.runs)
+        if count and not options.quiet:
+            print_message("warning", caption_files.describe_line_breaks(count))
 
     def _note_swapped_files(self, options: argparse.Namespace) -> None:
         """Print a note if the names of folders show that references and outputs are swapped.
@@ -273,6 +294,8 @@ class Inputs:
 
     def read_references(self) -> References:
         """Return the reference files, or the references of each segment with --num-refs."""
+        if self._captions is not None:
+            return list(self._captions)
         if self._reference_count == 1:
             return list(self._references)
         # Like sacreBLEU, ignore trailing white space. Additional tabs belong to the last reference.
@@ -304,6 +327,19 @@ def describe_missing_references(options: argparse.Namespace, expected: str) -> s
         f"missing REF: {subject} -i/--input. Put references before -i, as in {reference} -i "
         f"{' '.join(outputs)}"
     )
+
+
+def _refuse_folders_and_tables(
+    options: argparse.Namespace, name: str, *, has_captions: bool
+) -> None:
+    """Raise UsageError for a folder, or for a table unless it is COCO's JSON file."""
+    if os.path.isdir(name):
+        raise UsageError(f"{name}: expected a file, found a folder")
+    if not has_captions and get_table_format(name) not in (None, "tsv"):
+        raise UsageError(
+            f"{name}: truebleu {options.command} does not read tables; use truebleu score, "
+            "segments, compare or report"
+        )
 
 
 def estimate_line_count(file: File) -> int | None:
@@ -622,6 +658,11 @@ def make_table_group(by_help_text: str) -> OptionGroup:
     )
 
 
+def uses_captions(options: argparse.Namespace) -> bool:
+    """Return whether REF is COCO's annotation file of image captions."""
+    return any(caption_files.is_annotation_file(name) for name in options.references)
+
+
 def uses_tables(options: argparse.Namespace) -> bool:
     """Return whether REF and HYP are tables.
 
@@ -642,7 +683,10 @@ def uses_tables(options: argparse.Namespace) -> bool:
         # For text files, --by selects tables of a comparison, or scores each document.
         and not (name == "by" and (options.command == "compare" or is_by_document))
     ]
-    tables = [name for name in paths if is_table(name, accept_tsv=bool(table_flags))]
+    accepts_tsv = bool(table_flags)
+    tables = [name for name in paths if is_table(name, accept_tsv=accepts_tsv)]
+    if uses_captions(options):
+        tables = []
     lines = [name for name in paths if name not in tables]
     for name in lines:
         if os.path.isdir(expand_home(name)):

@@ -124,6 +124,7 @@ def run(options: argparse.Namespace) -> None:
         warnings += text_warnings.warn_about_identical_outputs(
             inputs.systems, lambda name, earlier: by_system[name] == by_system[earlier]
         )
+        warnings += text_warnings.warn_about_line_breaks(result.score for result in results)
         score_writers.write_scores(
             results, metrics, output, warnings, data=inputs.describe(), paper=paper
         )

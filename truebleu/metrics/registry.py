@@ -34,6 +34,9 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "rouge-2": ("rouge:ROUGE", {"type": "2"}),
     "rouge-l": ("rouge:ROUGE", {"type": "l"}),
     "rouge-lsum": ("rouge:ROUGE", {"type": "lsum"}),
+    "rouge-l-coco": ("captions:ROUGELCoco", {}),
+    "cider-d": ("captions:CIDEr", {}),
+    "cider": ("captions:CIDEr", {"clip": False, "length_penalty": False}),
     "meteor": ("meteor:METEOR", {}),
     "meteor-nltk": ("nltk_meteor:NLTKMETEOR", {}),
     "gec-gleu": ("gec_gleu:GECGLEU", {}),
@@ -63,6 +66,7 @@ PREFIXED_METRICS: dict[str, tuple[str, str]] = {
 METRIC_GROUPS = {
     "all": ("bleu", "chrf", "chrf++", "ter", "nist", "gleu"),
     "rouge": ("rouge-1", "rouge-2", "rouge-l"),
+    "coco": (*(f"coco-bleu-{order}" for order in range(1, 5)), "rouge-l-coco", "cider-d"),
 }
 
 
@@ -181,8 +185,8 @@ def split_metric_names(text: str) -> list[str]:
 def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
     """Return the requested metrics, mapped to the requested names (None for their own names).
 
-    requested: a name or a metric, or several; "all" and "rouge" are groups (`METRIC_GROUPS`), and
-        commas separate names.
+    requested: a name or a metric, or several; `METRIC_GROUPS` lists groups, such as "all",
+        and commas separate names.
 
     >>> resolve_metrics(["bleu", "mteval-v13a"])
     {BLEU(): None, BLEU(tokenize='mteval-v13a-lower', ...): 'mteval-v13a'}

@@ -850,6 +850,13 @@ def warn_about_identical_outputs(
     return warnings
 
 
+def warn_about_line_breaks(scores: Iterable[Any]) -> Warnings:
+    """Return one warning if captions contain line breaks, which their scores count."""
+    caption_scores = (score for score in scores if getattr(score, "line_breaks", 0))
+    lines = dict.fromkeys(line for score in caption_scores for line in score.warnings)
+    return [{"kind": "line breaks", "systems": [], "text": line} for line in lines]
+
+
 def _have_same_lines(earlier: Any, later: Any) -> bool:
     """Return whether the lines of two system outputs, equal in number, are identical."""
     if is_stream(earlier) or is_stream(later):

@@ -23,6 +23,8 @@ KERNEL_TOKENIZERS = {
     "zh": "Chinese: splits off each Chinese character; treats other text like 13a",
     "char": "splits text into single characters",
     "none": "splits at white space, for pretokenized text",
+    "ptb": "Penn Treebank: Stanford's PTBTokenizer 3.4.1, in lower case, as COCO's captions use it",
+    "ptb-coco": "like ptb, then removes punctuation as COCO's caption evaluation does",
     "jiwer": "splits at spaces and at runs of white space, as jiwer does for WER",
 }
 

@@ -1,9 +1,9 @@
-//! Lexing of segments into tokens with one of ten tokenizers.
+//! Lexing of segments into tokens with one of eleven tokenizers.
 //!
 //! Each tokenizer has a scalar definition, which processes one segment. It may also have a block
 //! form, which processes blocks of many lines and must produce the same tokens. Lines that the
-//! block form cannot handle are tokenized by the scalar definition. The tokenizers of tercom, MeCab
-//! and SentencePiece have no block form.
+//! block form cannot handle are tokenized by the scalar definition. The tokenizers of tercom, MeCab,
+//! SentencePiece and PTB have no block form.
 
 pub mod block;
 pub mod character;
@@ -12,6 +12,7 @@ pub mod international;
 pub mod lowercase;
 pub mod mecab;
 pub mod mteval_13a;
+pub mod ptb;
 pub mod sentencepiece;
 pub mod tercom;
 mod unicode;
@@ -41,6 +42,11 @@ pub enum Tokenizer {
     Chinese,
     /// `char`.
     Character,
+    /// `ptb`, or `ptb-coco`, which removes punctuation.
+    Ptb {
+        /// Whether to remove the punctuation that COCO's evaluation removes.
+        coco: bool,
+    },
     /// `tercom`, with its options.
     Tercom(tercom::TercomOptions),
     /// MeCab, with a dictionary.
@@ -53,13 +59,15 @@ pub enum Tokenizer {
 
 impl Tokenizer {
     /// The tokenizers without options, with their names.
-    pub const NAMES: [(&str, Self); 7] = [
+    pub const NAMES: [(&str, Self); 9] = [
         ("none", Self::Whitespace),
         ("jiwer", Self::Spaces),
         ("13a", Self::ThirteenA),
         ("intl", Self::International),
         ("zh", Self::Chinese),
         ("char", Self::Character),
+        ("ptb", Self::Ptb { coco: false }),
+        ("ptb-coco", Self::Ptb { coco: true }),
         ("whole", Self::WholeSegment),
     ];
 
@@ -83,6 +91,10 @@ impl Tokenizer {
             if !segment.is_empty() {
                 emit(0, segment.len());
             }
+            return;
+        }
+        if let Self::Ptb { coco } = self {
+            ptb::tokenize_ptb(segment, *coco, text, emit);
             return;
         }
         let mut segment = whitespace::trim_end(segment);
@@ -114,7 +126,11 @@ impl Tokenizer {
             Self::Chinese => chinese::tokenize_zh(segment, emit),
             Self::Character => character::tokenize_characters(segment, emit),
             Self::Mecab(dictionary) => dictionary.tokenize(segment, emit),
-            Self::ThirteenA | Self::Tercom(_) | Self::SentencePiece(_) | Self::WholeSegment => {}
+            Self::ThirteenA
+            | Self::Tercom(_)
+            | Self::SentencePiece(_)
+            | Self::Ptb { .. }
+            | Self::WholeSegment => {}
         }
     }
 }
@@ -352,7 +368,10 @@ impl Lexer {
         }
         let line_by_line = matches!(
             self.tokenizer,
-            Tokenizer::Tercom(_) | Tokenizer::Mecab(_) | Tokenizer::SentencePiece(_)
+            Tokenizer::Tercom(_)
+                | Tokenizer::Mecab(_)
+                | Tokenizer::SentencePiece(_)
+                | Tokenizer::Ptb { .. }
         );
         if line_by_line || self.instructions == Instructions::Scalar {
             let mut start = 0;
@@ -384,7 +403,10 @@ impl Lexer {
                 Tokenizer::Character => {
                     self.lex_blocks::<character::CharacterRule>(text, tokens, lines, with_keys)
                 }
-                Tokenizer::Tercom(_) | Tokenizer::Mecab(_) | Tokenizer::SentencePiece(_) => {}
+                Tokenizer::Tercom(_)
+                | Tokenizer::Mecab(_)
+                | Tokenizer::SentencePiece(_)
+                | Tokenizer::Ptb { .. } => {}
                 Tokenizer::WholeSegment => lex_whole(text, tokens, lines, with_keys),
             }
         }

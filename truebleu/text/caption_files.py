@@ -1,0 +1,129 @@
+"""COCO's JSON files of image captions: annotations with references, and results."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.text import argument_checks
+from truebleu.text.terminal_layout import format_count
+
+# Characters at which COCO's tokenizer starts a new line, in addition to newlines.
+HIDDEN_LINE_BREAK = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
+# Number of image ids that messages list.
+MAX_LISTED_IDS = 10
+
+
+def describe_line_breaks(count: int) -> str:
+    """Return the warning about segments with hidden line breaks."""
+    verb = "contains" if count == 1 else "contain"
+    return (
+        f"{format_count(count, 'segment')} {verb} line breaks such as \\r or U+2028, which count "
+        "as spaces. COCO's tokenizer would give all later captions a wrong text"
+    )
+
+
+@lru_cache(maxsize=8)
+def is_annotation_file(path: str) -> bool:
+    """Return whether a file is COCO's annotation file: a JSON object with "annotations"."""
+    try:
+        content = _read_json(path) if path.lower().endswith(".json") else None
+    except InputError:
+        return False
+    return isinstance(content, dict) and "annotations" in content
+
+
+def join_lines(texts: Sequence[str]) -> tuple[list[str], int]:
+    """Replace line breaks by spaces. Return the texts, and the number with hidden line breaks."""
+    found = sum(1 for text in texts if HIDDEN_LINE_BREAK.search(text))
+    return [HIDDEN_LINE_BREAK.sub(" ", text).replace("\n", " ") for text in texts], found
+
+
+def read_annotations(path: str) -> dict[Any, tuple[str, ...]]:
+    """Return the references of each image, in the order of the images' first annotation.
+
+    Raises InputError if an image has no reference, or if a reference has no text.
+    """
+    content = _read_json(path)
+    rows = content.get("annotations") if isinstance(content, Mapping) else None
+    if not isinstance(rows, list):
+        raise InputError(f'{path}: expected an object with the list "annotations"')
+    references: dict[Any, list[str]] = {}
+    for number, row in enumerate(rows, 1):
+        image, caption = _read_row(f"{path}, annotation {number}", row)
+        references.setdefault(image, []).append(caption)
+    images = content.get("images", [])
+    if not isinstance(images, list) or not all(
+        isinstance(i, Mapping) and "id" in i for i in images
+    ):
+        raise InputError(f'{path}: "images": expected a list of objects with "id"')
+    if not references:
+        raise InputError(f"{path}: no annotations (expected at least one)")
+    ids = Counter(image["id"] for image in images)
+    _require_none(path, "images listed twice", [image for image in ids if ids[image] > 1])
+    _require_none(path, "images without a reference", [i for i in ids if i not in references])
+    unlisted = [image for image in references if ids and image not in ids]
+    _require_none(path, "annotated images that are not listed", unlisted)
+    return {image: tuple(texts) for image, texts in references.items()}
+
+
+def read_results(path: str, images: Mapping[Any, Any]) -> list[str]:
+    """Return one caption per image, in the order of `images`.
+
+    Raises InputError if an image is missing, occurs twice, or is not one of `images`.
+    """
+    content = _read_json(path)
+    if not isinstance(content, list):
+        raise InputError(f'{path}: expected a list of objects with "image_id" and "caption"')
+    captions: dict[Any, str] = {}
+    repeated = []
+    for number, row in enumerate(content, 1):
+        image, caption = _read_row(f"{path}, result {number}", row, needs_text=False)
+        if image in captions:
+            repeated.append(image)
+        captions[image] = caption
+    _require_none(path, "images with several captions", list(dict.fromkeys(repeated)))
+    _require_none(path, "images without a caption", [i for i in images if i not in captions])
+    _require_none(path, "images without annotations", [i for i in captions if i not in images])
+    return [captions[image] for image in images]
+
+
+def _read_json(path: str) -> Any:
+    try:
+        with open(path, encoding="utf-8-sig") as stream:
+            return json.load(stream)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: invalid JSON: {error}") from None
+
+
+def _read_row(place: str, row: Any, *, needs_text: bool = True) -> tuple[Any, str]:
+    """Return the image and the caption of a row, or raise InputError."""
+    if not isinstance(row, Mapping) or not {"image_id", "caption"} <= set(row):
+        raise InputError(f'{place}: expected an object with "image_id" and "caption"')
+    image, caption = row["image_id"], row["caption"]
+    if not isinstance(image, int | str) or isinstance(image, bool):
+        raise InputError(
+            f"{place}: image_id: expected a number or a text, found "
+            f"{argument_checks.format_value(image)}"
+        )
+    if not isinstance(caption, str) or (needs_text and not caption.strip()):
+        raise InputError(
+            f"{place}: image {image}: expected a caption, found "
+            f"{argument_checks.format_value(caption)}"
+        )
+    return image, caption
+
+
+def _require_none(path: str, problem: str, ids: Sequence[Any]) -> None:
+    """Raise InputError that lists the ids, unless there are none."""
+    if ids:
+        listed = ", ".join(map(str, ids[:MAX_LISTED_IDS]))
+        more = f" and {len(ids) - MAX_LISTED_IDS:,} more" if len(ids) > MAX_LISTED_IDS else ""
+        raise InputError(f"{path}: {problem}: {listed}{more}")

@@ -11,6 +11,7 @@ import truebleu as tb
 from truebleu import BLEU, family
 from truebleu.bleu_family import identify
 from truebleu.bleu_family.family_catalogue import COMMON_MEMBERS
+from truebleu.bleu_family.related_metrics import RELATED_METRICS
 from truebleu.cli import main
 
 
@@ -110,6 +111,7 @@ def test_no_match_gives_closest_scores_and_search_summary():
     answer = tb.which("99.99", HYPOTHESES, REFERENCES)
     assert not answer
     assert len(answer.nearest) == 5
+    assert not any(isinstance(match.metric, RELATED_METRICS) for match in answer.nearest)
     assert answer.to_dict()["different_scores"] == 0
     assert answer.likeliest is None
     text = " ".join(str(answer).split())

@@ -173,3 +173,17 @@ def test_option_for_references_or_outputs_names_the_command_line(words, line, ca
 def test_reference_after_input_option_is_explained(words, example, capsys):
     assert main(words.split()) == 2
     assert example in " ".join(capsys.readouterr().err.split())
+
+
+def test_alpha_is_explained_by_level(capsys):
+    assert main(["compare", "ref", "-i", "a", "b", "--alpha", "0.01"]) == 2
+    assert "use --level, which is 1 minus alpha" in " ".join(capsys.readouterr().err.split())
+
+
+def test_empty_segment_of_resegmented_output_is_counted_once_per_message(write, capsys):
+    reference = write("ref", ["a b c d e f", "x y z", "g h i j k l"])
+    output = write("out", ["a b c d e f", "g h i j k l"])
+    assert main(["score", str(reference), "-i", str(output), "--resegment", "-f", "text"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.count("empty") == 1
+    assert "1 of 3 hypotheses is empty (line 2); it is scored as" in printed.out

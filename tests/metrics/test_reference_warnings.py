@@ -167,7 +167,7 @@ NEWLINES = {
         (BIRCH, []),
         (FIRST, ["all 128 hypotheses are identical to the reference"]),
         ([f"{text} ." for text in BIRCH], ["128 of 128 lines look tokenized"]),
-        (["", *BIRCH[1:]], ["1 of 128 hypotheses are empty (line 1)"]),
+        (["", *BIRCH[1:]], ["1 of 128 hypotheses is empty (line 1)"]),
         (list(map(str.lower, BIRCH)), ["the text is in lower case"]),
         (BIRCH[1:] + BIRCH[:1], ["shifted by 1: line 5 matches line 6"]),
     ],

@@ -51,7 +51,7 @@ EXPECTED = {
     "special tokens": "have special tokens such as <unk>",
     "HTML entities": "have HTML entities such as &quot; .*; the references have 0",
     "unsplit": "they look like Japanese.* Use tokenize='ja-mecab'",
-    "empty": r"1 of 30 hypotheses are empty \(line 1\)",
+    "empty": r"1 of 30 hypotheses is empty \(line 1\)",
     "unicode form": r"separate accents \(NFD\).* unicode_form='nfc' composes them",
     "identical": "all 30 hypotheses are identical to the reference",
     "tabs": r"every line has a tab.* use File\(path, N\)",
@@ -206,7 +206,7 @@ def test_systems_share_a_warning(recorded):
     messages = [str(one.message) for one in recorded]
     assert len(messages) == 3
     assert messages[0].startswith("a and b: 15 of the first 30 lines have special tokens")
-    assert messages[1].startswith("c: 1 of 30 hypotheses are empty")
+    assert messages[1].startswith("c: 1 of 30 hypotheses is empty")
     assert messages[2] == "a and b: these outputs are identical"
 
 

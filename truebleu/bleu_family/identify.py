@@ -11,6 +11,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.bleu_family.family_catalogue import COMMON_MEMBERS, MEMBERS
 from truebleu.bleu_family.family_member import Member
+from truebleu.bleu_family.related_metrics import RELATED_METRICS
 from truebleu.bleu_family.shared_statistics import SharedCorpus
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
@@ -332,7 +333,11 @@ def identify_score(
     )
     nearest: list[Candidate] = []
     if not matches:
-        nearest = sorted(candidates, key=lambda candidate: abs(candidate.value - value))[:5]
+        # The scores of related metrics, such as NIST, are close to a BLEU score only by chance.
+        variants = [one for one in candidates if not isinstance(one.metric, RELATED_METRICS)]
+        nearest = sorted(
+            variants or candidates, key=lambda candidate: abs(candidate.value - value)
+        )[:5]
     return Identification(
         target_score,
         matches,

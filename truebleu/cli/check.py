@@ -5,7 +5,9 @@ examples:
       exit with status 3 if BLEU is below 30
 
   truebleu check reference.en -i system.en --max-drop 0.5 --log scores.jsonl --keep
-      allow a drop of 0.5 from the last score in the log; add the score to the log if it passes
+      allow a drop of 0.5 from the last score in the log; add the score to the log if it passes.
+      Before the first check, create the log:
+      truebleu score reference.en -i system.en --log scores.jsonl
 
   truebleu check reference.en -i new.en --against released.en --significant --docs documents.txt
       fail if the output is significantly worse than released.en; list segments that got worse

@@ -413,6 +413,7 @@ OPTION_HINTS = {
     "--echo": "use truebleu testset show",
     "-ol": "use --origlang",
     "--version": "use truebleu --version",
+    "--alpha": "use --level, which is 1 minus alpha, as in --level 0.99 for p < 0.01",
 }
 
 

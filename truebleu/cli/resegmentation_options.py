@@ -118,8 +118,10 @@ def print_agreement(results: Mapping[str, Resegmentation], options: argparse.Nam
     """Print how well re-segmented texts agree with the reference, unless the user wants quiet."""
     for label, result in results.items() if not options.quiet else ():
         print_message("note", f"{label}: {result}")
-        if result.problems:
-            print_message("warning", f"{label}: {join_words(result.problems)}")
+        # The note already contains the number of empty segments.
+        problems = [one for one in result.problems if not one.endswith(" empty")]
+        if problems:
+            print_message("warning", f"{label}: {join_words(problems)}")
 
 
 def _read_text(file: File, references: Any) -> tuple[Any, bool]:

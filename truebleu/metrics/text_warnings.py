@@ -565,10 +565,11 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
                 yield "empty", number, text
                 continue
             plural = "references" if number else "hypotheses"
-            message = f"{count:,} of {segments:,} {plural} are empty "
+            verb, outcome = ("is", "it is") if count == 1 else ("are", "they are")
+            message = f"{count:,} of {segments:,} {plural} {verb} empty "
             message += f"(line{'s' * (len(first) > 1)} {line_numbers}"
             rest = f" and {count - len(first):,} more" if count > len(first) else ""
-            yield "empty", number, f"{message}{rest}); they are scored as text without words"
+            yield "empty", number, f"{message}{rest}); {outcome} scored as text without words"
     for number, count in enumerate(summary.get("tabs", ())):
         if examined and count == examined:
             columns = (

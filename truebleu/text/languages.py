@@ -335,9 +335,13 @@ def _describe_unknown_tag(tag: str, word: str) -> str:
     named_language = by_name.get(word.lower()) or by_name.get(
         argument_checks.find_closest(word, by_name, 0.75)
     )
-    suggestion = (
-        named_language.code if named_language else argument_checks.find_closest(word, by_code, 0.6)
-    )
+    half = len(word) // 2
+    parts = [by_code.get(part.lower()) for part in (word[:half], word[half:])]
+    if word == tag and len(word) in (4, 6) and None not in parts and named_language is None:
+        return f"unknown language '{tag}'; did you mean '{word[:half]}-{word[half:]}'?"
+    # Codes have two or three letters, and longer words resemble codes only by chance.
+    closest_code = argument_checks.find_closest(word, by_code, 0.6) if len(word) < 5 else ""
+    suggestion = named_language.code if named_language else closest_code
     hint = f"; did you mean '{suggestion}' ({by_code[suggestion].name})?" if suggestion else ""
     if word.lower() in by_code:
         hint = "; a pair has a hyphen, as in en-ja"

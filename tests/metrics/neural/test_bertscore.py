@@ -155,7 +155,7 @@ def test_command_line_hides_library_output(model_folder, tmp_path, capsys):
     expected = metric.score(["", *HYPOTHESES[1:]], REFERENCES)
     assert repr(expected.value) in out
     assert "layer:1" in out
-    assert err.startswith("truebleu: warning: hyp: 1 of 4 hypotheses are empty (line 1)")
+    assert err.startswith("truebleu: warning: hyp: 1 of 4 hypotheses is empty (line 1)")
     assert err.count("\n") == 1
 
 

@@ -265,6 +265,32 @@ def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
     return time_call(work)
 
 
+def tokenize_captions(path: str) -> dict[str, Any]:
+    """Count the tokens of captions, which BLEU-1 does without references."""
+    import truebleu as tb
+
+    lines = load_lines(path)
+    empty, metric = [""] * len(lines), tb.BLEU(tokenize="ptb-coco", max_order=1)
+    return time_call(lambda: metric.statistics(lines, empty).total().tolist()[0][0])
+
+
+def tokenize_by_jar(path: str) -> dict[str, Any]:
+    """Run Stanford's PTBTokenizer from pycocoevalcap, and remove punctuation."""
+    import subprocess
+
+    from pycocoevalcap.tokenizer import ptbtokenizer
+
+    jar = Path(ptbtokenizer.__file__).parent / ptbtokenizer.STANFORD_CORENLP_3_4_1_JAR
+    words = ["java", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines"]
+
+    def work() -> int:
+        done = subprocess.run([*words, "-lowerCase", path], capture_output=True, check=True)
+        tokens = done.stdout.decode().split()
+        return sum(1 for token in tokens if token not in ptbtokenizer.PUNCTUATIONS)
+
+    return time_call(work)
+
+
 def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
     from nltk.translate.meteor_score import meteor_score
 

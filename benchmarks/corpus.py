@@ -222,6 +222,35 @@ def write_candidates(count: int) -> Path:
     return path
 
 
+def write_captions(count: int) -> Path:
+    """Write captions of about 50 characters; most end with a period, some have other marks."""
+    path = CACHE / "captions" / f"{count}.txt"
+    if not path.exists():
+        generator = random.Random(SEED)
+        people = [
+            "A man",
+            "Two women",
+            "The boy's dog",
+            "A group of people",
+            "An old-fashioned train",
+        ]
+        acts = ["riding a brown horse", "isn't looking at a bus", "standing near a (red) sign"]
+        acts += ["holding an umbrella", "with a ball in its mouth", "sitting on a wooden bench"]
+        places = [
+            "on the beach",
+            "in the grass, near trees",
+            "at 5 p.m.",
+            "next to a well-lit street",
+        ]
+        lines = []
+        for _ in range(count):
+            words = " ".join(map(generator.choice, (people, acts, places)))
+            lines.append(words + ("" if generator.random() < 0.3 else "."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
+    return path
+
+
 def _read_one_segment() -> list[str]:
     """Return the outputs of several systems for one segment of about 200 characters."""
     if FROM_WMT22:

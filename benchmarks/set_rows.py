@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,9 @@ SHAPES = {"plain": "", "messages": ", conversations", "thinking": ", think tags 
 COMPLETIONS = 8 * 1024
 PEER_COMPLETIONS = 256
 """Number of texts that sacreBLEU scores; its time grows linearly with the number of texts."""
+
+CAPTIONS = 24_000
+MAX_CAPTION_SECONDS = 0.01
 
 # For each metric: the job that runs the original program, the job's arguments, and the target in
 # microseconds per segment.
@@ -329,6 +333,36 @@ def companions(runs: int) -> Iterator[Row]:
             met=1e6 * own_seconds <= promised if promised else None,
             figures=costs,
         )
+
+
+@benchmark
+def captions(runs: int) -> Iterator[Row]:
+    """Tokenize 24,000 captions with ptb-coco; compare with the Java program of pycocoevalcap."""
+    path = corpus.write_captions(CAPTIONS)
+    jobs = {"truebleu": partial(run_job, "tokenize_captions", path)}
+    if _is_installed("pycocoevalcap") and shutil.which("java"):
+        jobs["PTBTokenizer.jar"] = partial(run_job, "tokenize_by_jar", path)
+    costs = run_in_turn(runs, jobs)
+    own_seconds = costs["truebleu"].processor
+    work = f"{CAPTIONS:,} captions, ptb-coco, list[str], in process"
+    target, measured = f"≤ {MAX_CAPTION_SECONDS * 1000:g} ms", format_seconds(own_seconds)
+    met = own_seconds <= MAX_CAPTION_SECONDS
+    if len(costs) == 1:
+        yield Row(work, target, measured, met=met, figures=costs)
+        return
+    check_agreement("PTBTokenizer", costs["truebleu"], costs["PTBTokenizer.jar"])
+    # The processor time of a separate program is not counted as this process's time.
+    seconds = costs["PTBTokenizer.jar"].elapsed
+    yield compare_times(
+        work,
+        own_seconds,
+        "PTBTokenizer.jar",
+        seconds,
+        target=target,
+        measured=measured,
+        met=met,
+        figures=costs,
+    )
 
 
 @benchmark

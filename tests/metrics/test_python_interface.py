@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import pickle
 import pydoc
 import re
 import subprocess
@@ -431,3 +432,30 @@ def test_functions_accept_metric_names():
     assert tb.mbr(["the cat sat", "the cat"], utility="chrf").metric == tb.CHRF()
     assert tb.Accumulator("chrf++").metric == tb.CHRF(word_order=2)
     assert tb.self_bleu(["a b", "a c"], metric="chrf").signature["metric"] == "chrF2"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("p", r"use \.best_p or"),
+        ("p_value", r"use \.best_p or"),
+        ("systems", r"use list\(comparison\)"),
+        ("scores", r"use comparison\[SYSTEM\]"),
+        ("zzz", "'zzz'$"),
+    ],
+)
+def test_guessed_attribute_of_comparison_names_its_equivalent(name, hint):
+    systems = {"a": ["x y"] * 4, "b": ["x z"] * 4}
+    comparison = tb.compare(systems, ["x y"] * 4, samples=9, confidence=None, check_text=False)
+    with pytest.raises(
+        AttributeError, match=f"Comparison has no attribute '{name}'.*{hint}|{hint}"
+    ):
+        getattr(comparison, name)
+    assert pickle.loads(pickle.dumps(comparison)) == comparison
+
+
+@pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
+def test_help_of_function_describes_all_parameters(function, cls):
+    described = re.findall(r"^    (\w+): ", function.__doc__, re.MULTILINE)
+    assert {*inspect.signature(function).parameters} == {*described}
+    assert "a string or a sequence of strings" in function.__doc__

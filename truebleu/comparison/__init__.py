@@ -82,6 +82,12 @@ class Comparison(ComparisonView):
     __slots__ = ("_request",)
 
     KIND = "comparison"
+    ATTRIBUTE_HINTS = {  # noqa: RUF012
+        **dict.fromkeys(("p", "p_value", "pvalue", "p_values"), ".best_p or .to_dict()['pairs']"),
+        **dict.fromkeys(("systems", "names"), "list(comparison)"),
+        **dict.fromkeys(("scores", "score"), "comparison[SYSTEM]['scores']"),
+        "significant": ".best_p or .to_dict()['pairs']",
+    }
     COLUMNS = (
         *("metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank"),
         *("cluster", "better_than", "baseline", "difference", "difference_low"),

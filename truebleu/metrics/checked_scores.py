@@ -81,6 +81,14 @@ def check_texts(
     )
 
 
+_TEXT_HELP = """\
+    hypotheses: n strings (any sequence or an Arrow column), or a path or `File` with n lines.
+    references: for each segment a string or a sequence of strings and None; or an Arrow column of
+        strings or lists of strings; or a path or `File`; or a list of such columns or files, one
+        per reference.
+    workers: number of threads."""
+
+
 def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Function]:
     """Return a decorator that replaces the body of a function with one that scores a corpus.
 
@@ -110,6 +118,10 @@ def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Func
             metric = metric_class(**parameters) if parameters else get_default_metric()
             return metric.score(hypotheses, references, workers=workers, check_text=check_text)
 
+        # Help must show the arguments, although the declaration refers to other docstrings.
+        head, mark, example = (declaration.__doc__ or "").partition("\n    >>> ")
+        parameters = "\n".join(f"    {p.name}: {p.python_help}." for p in metric_class.PARAMETERS)
+        score_corpus.__doc__ = f"{head.rstrip()}\n\n{_TEXT_HELP}\n{parameters}\n{mark}{example}"
         return score_corpus
 
     return decorate

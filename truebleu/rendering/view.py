@@ -64,6 +64,16 @@ class View(Picklable):
     # True to output LaTeX as tables for a paper, False to output the text of a document.
     PAPER: ClassVar[bool] = True
 
+    # Python expressions to use instead of attributes that users may expect.
+    ATTRIBUTE_HINTS: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            hint = self.ATTRIBUTE_HINTS.get(name, "")
+            hint = f"; use {hint}" if hint else ""
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
+
     def __init__(self, content: dict[str, Any], scale: int = 100) -> None:
         """Store the contents and the default scale (100 or 1) of displayed percentages."""
         if content.get(f"truebleu_{self.KIND}") != self.VERSION:

@@ -103,7 +103,7 @@ def count_naively(hypothesis, references, source, n):
 
 @given(corpora())
 def test_statistics_equal_naive_counts(corpus):
-    hypotheses, references = corpus
+    hypotheses, references = corpus[0], list(map(tuple, corpus[1]))
     sources = [*hypotheses[1:], next(text for text in references[0] if text is not None)]
     rows = SARI().statistics(hypotheses, references, sources).tolist()
     for row, text, refs, source in zip(rows, hypotheses, references, sources, strict=True):
@@ -117,12 +117,13 @@ def test_statistics_equal_naive_counts(corpus):
 @pytest.mark.parametrize("deletion", ["f1", "precision"])
 def test_kernel_formula_equals_python_formula(average, deletion, corpus):
     metric = SARI(average=average, deletion=deletion)
-    table = metric.statistics(*corpus, corpus[0][::-1])
+    texts = (corpus[0], list(map(tuple, corpus[1])), corpus[0][::-1])
+    table = metric.statistics(*texts)
     values = [metric._apply_formula(row, segment=True)[0] for row in table.tolist()]
     assert metric.segment_scores(table).tolist() == values
-    assert metric.segments(*corpus, corpus[0][::-1]).tolist() == values
+    assert metric.segments(*texts).tolist() == values
     (total,) = metric.scores(table.total())
-    assert metric.score(*corpus, corpus[0][::-1], check_text=False).value == total
+    assert metric.score(*texts, check_text=False).value == total
 
 
 def test_missing_reference_does_not_count():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -58,12 +58,7 @@ def _build_system(
     case: ExplanationCase[SARI, PythonScore], segments: Iterable[Any], limit: int | None = None
 ) -> dict[str, Any]:
     """Return the parts of the score, and the counts and n-grams of each order and operation."""
-    ngrams: dict[tuple[int, str, str], Counter[Any]] = {
-        (n, operation, judgement): Counter()
-        for n in ORDERS
-        for operation in OPERATIONS
-        for judgement in JUDGEMENTS
-    }
+    ngrams: dict[tuple[int, str, str], Counter[Any]] = defaultdict(Counter)
     for hypothesis, references, source in segments:
         for key, counts in _judge_ngrams(case.metric, hypothesis, references, source):
             ngrams[key].update(counts)
@@ -143,10 +138,10 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
         if key in system:
             count = format_count(len(system[key]), "token")
             yield MarkedTokens(f"{title}, {count}", system[key])
-    rows = []
+    rows, limit = [], ngram_layout.MAX_LISTED_NGRAMS
     for order in system["orders"]:
-        for operation in OPERATIONS:
-            counts = [order["operations"][operation][key] for key in COUNT_KEYS]
+        for operation, part in order["operations"].items():
+            counts = [part[key] for key in COUNT_KEYS]
             ratios = (format_number(counts[0] / n if n else 0.0) for n in counts[1:])
             rows.append(
                 [name_ngrams(order["order"]), operation, *(f"{n:,}" for n in counts), *ratios]
@@ -160,16 +155,12 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
         yield Paragraph(f"Most frequent n-grams in {system['looked_into']:,} segments:")
     for order in system["orders"]:
         yield Heading(level, name_ngrams(order["order"]).capitalize())
-        for operation in OPERATIONS:
+        for operation, part in order["operations"].items():
+            ngrams = (
+                ngram_layout.format_ngrams(part[judgement], limit) for judgement in JUDGEMENTS
+            )
             lists = (
-                f"{judgement}: "
-                + (
-                    ngram_layout.format_ngrams(
-                        order["operations"][operation][judgement], ngram_layout.MAX_LISTED_NGRAMS
-                    )
-                    or "none"
-                )
-                for judgement in JUDGEMENTS
+                f"{name}: {text or 'none'}" for name, text in zip(JUDGEMENTS, ngrams, strict=True)
             )
             yield Paragraph(f"{PARTICIPLES[operation]}. {'; '.join(lists)}.")
 

@@ -133,10 +133,12 @@ impl ChrfColumns {
         let (ids, orders) = (interner.id_bound(), self.char_order);
         let is_long = a.len().min(b.len()) > MAX_UNSORTED_CHARACTERS;
         let sort = || sorted_ngrams::count_matches(a, &[b], orders, ids, &mut scratch.sorting);
-        let matches = is_long.then(sort).flatten().or_else(|| {
+        let matches = match is_long.then(sort).flatten() {
             // SAFETY: the caller guarantees that `V` is available; the interner assigned every id.
-            unsafe { bitsets::count_matches::<V>(a, b, orders, ids, positions) }
-        });
+            // The call is not in a closure, which would be compiled without the features of `V`.
+            None => unsafe { bitsets::count_matches::<V>(a, b, orders, ids, positions) },
+            sorted => sorted,
+        };
         if let Some(matches) = matches {
             write_counts(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {

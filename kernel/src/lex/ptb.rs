@@ -633,6 +633,15 @@ fn push_token(points: &[u32], form: Form, text: &mut Vec<u8>) {
     text.extend_from_slice(token.as_bytes());
 }
 
+/// The tokens of words: their text, and their positions in it.
+type CachedTokens = (Vec<u8>, Vec<(usize, usize)>);
+
+const MAX_CACHED_WORDS: usize = 1 << 15;
+
+thread_local! {
+    static CACHES: RefCell<[FxHashMap<Vec<u8>, CachedTokens>; 2]> = RefCell::default();
+}
+
 /// Append the tokens of a segment to `text`, and emit the position of each token. With `coco`,
 /// remove punctuation, and split tokens at U+00A0 as the BLEU and CIDEr of the original do.
 pub fn tokenize_ptb(
@@ -642,62 +651,69 @@ pub fn tokenize_ptb(
     mut emit: impl FnMut(usize, usize),
 ) {
     let base = text.len();
-    let trimmed = segment.trim_ascii_end();
-    // No rule looks beyond a space after such words, so their tokens can be stored.
-    let inner = trimmed.strip_suffix(b".").unwrap_or(trimmed);
-    let is_simple =
-        inner.iter().all(|&b| matches!(b, b' '..=b'-' | b'/' | b':' | b';' | b'='..=b'~'));
-    if !is_simple || trimmed.len() != segment.len() {
-        return tokenize_line(segment, coco, text, |start, end| emit(start - base, end - base));
+    let mut emit = |start, end| emit(start - base, end - base);
+    let mut line = None;
+    if !segment.is_ascii() {
+        let (line, mut i) = (Line::new(segment), 0);
+        while i < line.points.len() {
+            i = tokenize_word(&line, i, coco, text, &mut emit);
+        }
+        return;
     }
     CACHES.with_borrow_mut(|caches| {
         let cache = &mut caches[usize::from(coco)];
         if cache.len() > MAX_CACHED_WORDS {
             cache.clear();
         }
-        for word in segment.split(|&byte| byte == b' ') {
-            let start = text.len();
+        let mut i = 0;
+        while i < segment.len() {
+            let length = memchr::memchr(b' ', &segment[i..]).unwrap_or(segment.len() - i);
+            let (word, start) = (&segment[i..i + length], text.len());
             text.extend(word.iter().map(u8::to_ascii_lowercase));
             let is_plain = text[start..].iter().all(u8::is_ascii_lowercase);
             if is_plain && !SPLIT_WORDS.iter().any(|split| split.as_bytes() == &text[start..]) {
                 if start < text.len() {
-                    emit(start - base, text.len() - base);
+                    emit(start, text.len());
+                    text.push(b' ');
                 }
-                text.push(b' ');
+                i += length + 1;
                 continue;
             }
             text.truncate(start);
+            // Of other words, only those with a period, a digit or `<` depend on later words.
+            let is_last = i + length == segment.len();
+            let is_fixed = |&byte: &u8| match byte {
+                b'.' => is_last,
+                b'0'..=b'9' | b'<' => false,
+                byte => byte > b' ' && byte < 127,
+            };
+            if !word.iter().all(is_fixed) {
+                let line = line.get_or_insert_with(|| Line::new(segment));
+                i = tokenize_word(line, i, coco, text, &mut emit);
+                continue;
+            }
             if !cache.contains_key(word) {
                 let (mut text, mut ends) = (Vec::new(), Vec::new());
-                tokenize_line(word, coco, &mut text, |start, end| ends.push((start, end)));
+                let mut push = |start, end| ends.push((start, end));
+                tokenize_word(&Line::new(word), 0, coco, &mut text, &mut push);
                 cache.insert(word.to_vec(), (text, ends));
             }
             let (tokens, positions) = &cache[word];
             text.extend_from_slice(tokens);
-            positions
-                .iter()
-                .for_each(|&(first, last)| emit(start - base + first, start - base + last));
+            positions.iter().for_each(|&(first, last)| emit(start + first, start + last));
+            i += length + 1;
         }
     });
 }
-
-/// The tokens of words: their text, and their positions in it.
-type CachedTokens = (Vec<u8>, Vec<(usize, usize)>);
-
-thread_local! {
-    static CACHES: RefCell<[FxHashMap<Vec<u8>, CachedTokens>; 2]> = RefCell::default();
-}
-
-const MAX_CACHED_WORDS: usize = 1 << 15;
-
-/// Append the tokens of a line to `text`, and emit their positions in it.
-fn tokenize_line(
-    segment: &[u8],
+/// Append the tokens of the word at a position of a line to `text`, and emit their positions in
+/// `text`. Return the position of the next word.
+fn tokenize_word(
+    line: &Line,
+    mut i: usize,
     coco: bool,
     text: &mut Vec<u8>,
-    mut emit: impl FnMut(usize, usize),
-) {
-    let line = Line::new(segment);
+    emit: &mut impl FnMut(usize, usize),
+) -> usize {
     let points = &line.points[..];
     let mut emit_token = |start: usize, form: Form, text: &mut Vec<u8>| {
         let token = &text[start..];
@@ -718,12 +734,7 @@ fn tokenize_line(
         // Separate tokens, because block lexers may join adjacent tokens.
         text.push(b' ');
     };
-    let mut i = 0;
-    while i < points.len() {
-        if is_space(points[i]) {
-            i += 1;
-            continue;
-        }
+    while i < points.len() && !is_space(points[i]) {
         let start = text.len();
         let (mut end, mut form) = (line.find_plain_end(i), Word);
         if end == i {
@@ -737,4 +748,5 @@ fn tokenize_line(
         }
         i = end;
     }
+    i + 1
 }

@@ -1,4 +1,4 @@
-"""Benchmarks of segments of different lengths."""
+"""Benchmarks of segments of different lengths, and of token ids."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import corpus
-from benchmark_table import Row, benchmark, format_seconds
+from benchmark_table import Row, benchmark, check_agreement, compare_times, format_seconds
 from measure import run_in_turn, run_job
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ SEGMENTS = 400
 
 # The largest allowed cost per token, as a multiple of the cost at 256 tokens.
 LENGTH_TARGETS = {"bleu": 1.5, "chrf": 2.0, "rouge-l": 2.0, "gleu": 2.0}
+
+# The target in milliseconds for sentence BLEU of a batch, by the numbers of texts and of ids.
+ID_TARGETS = {(64, 256): 0.3, (1024, 256): 5.0, (1024, 512): 12.0, (256, 1024): 6.0}
+ID_CALLS = 5
 
 
 @benchmark
@@ -48,3 +52,27 @@ def long_segments(runs: int) -> Iterator[Row]:
                 met=ratio <= max_ratio if is_long else None,
                 figures={metric: costs[str(length)]},
             )
+
+
+@benchmark
+def token_ids(runs: int) -> Iterator[Row]:
+    """Score arrays of token ids, of which 30 % differ; compare with NLTK on lists."""
+    for (texts, length), milliseconds in ID_TARGETS.items():
+        costs = run_in_turn(
+            runs,
+            {
+                "truebleu": partial(run_job, "score_token_ids", texts, length, ID_CALLS),
+                "NLTK": partial(run_job, "score_token_ids_by_nltk", texts, length),
+            },
+        )
+        check_agreement("NLTK", costs["truebleu"], costs["NLTK"], tolerance=1e-9)
+        own_seconds = costs["truebleu"].processor / ID_CALLS
+        yield compare_times(
+            f"sentence BLEU of {texts:,} x {length:,} token ids, two int64 arrays",
+            own_seconds,
+            "NLTK",
+            costs["NLTK"].processor,
+            target=f"≤ {milliseconds:g} ms",
+            met=1000 * own_seconds <= milliseconds,
+            figures=costs,
+        )

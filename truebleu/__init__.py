@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     )
     from truebleu.metrics.checked_scores import TextWarning as TextWarning
     from truebleu.metrics.ter import TER as TER, ter as ter
+
     from truebleu.metrics.wer import CER as CER, MER as MER, WER as WER, WIL as WIL, WIP as WIP
     from truebleu.pairwise.diversity import (
         distinct_n as distinct_n,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.testsets.published_set import TestSet as TestSet, testset as testset
     from truebleu.text.languages import language as language
     from truebleu.text.segments import File as File
+    from truebleu.text.token_ids import token_ids as token_ids
     from truebleu.text.tokenizers import ngrams as ngrams, tokenize as tokenize
 
 # Public names by module. A module is imported when one of its names is first used.
@@ -130,6 +132,7 @@ _NAMES = {
     "testsets.published_set": "TestSet testset",
     "text.languages": "language",
     "text.segments": "File",
+    "text.token_ids": "token_ids",
     "text.tokenizers": "ngrams tokenize",
 }
 PUBLIC = dict(sorted((name, module) for module, names in _NAMES.items() for name in names.split()))

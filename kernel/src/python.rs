@@ -14,6 +14,7 @@ mod sources;
 mod table;
 mod texts;
 mod token_corpus;
+mod token_ids;
 
 use crate::error::Error;
 use crate::lex::lowercase::Lowercase;
@@ -393,6 +394,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pairwise::PairScores>()?;
     module.add_class::<run::Scan>()?;
     module.add_class::<Source>()?;
+    module.add_class::<token_ids::TokenIds>()?;
     module.add_class::<Table>()?;
     module.add_class::<Scores>()?;
     module.add_class::<resample::Stream>()?;

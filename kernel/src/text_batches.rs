@@ -186,6 +186,25 @@ pub struct TokenBlock {
     pub missing_segments: Vec<u32>,
 }
 
+impl TokenBlock {
+    /// Return a block with `count` missing segments.
+    pub fn missing(count: usize) -> Self {
+        Self {
+            segment_ends: vec![0; count],
+            missing_segments: (0..count as u32).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Add a missing segment, unless the block has `count` segments already.
+    pub fn fill(&mut self, count: usize) {
+        if self.segment_ends.len() < count {
+            self.missing_segments.push(count as u32 - 1);
+            self.segment_ends.push(self.token_ends.len() as u32);
+        }
+    }
+}
+
 /// One range of segments from one or more streams.
 pub struct Batch {
     /// The number of segments per stream.

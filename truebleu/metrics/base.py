@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from truebleu import _kernel
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
+from truebleu.metrics.id_inputs import accept_ids, adapt_to_ids, takes_ids
 from truebleu.metrics.pairwise_scores import PairwiseScoring
 from truebleu.metrics.scores import CONTEXT_FIELDS, Score, Signature, unpack_row
 from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import S, TableMetric, as_input_error
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
+from truebleu.text.token_ids import read_token_ids
 
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
@@ -228,6 +230,7 @@ class Metric(TableMetric[S], PairwiseScoring):
             name = corpus_inputs.label_input("hypotheses", hypotheses)
             raise InputError(f"{name}: no segments (expected at least one)")
 
+    @accept_ids
     @argument_checks.explain_keywords
     def score(
         self,
@@ -288,6 +291,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         except (ArithmeticError, ValueError) as error:
             raise as_input_error(self, error) from None
 
+    @accept_ids
     @argument_checks.explain_keywords
     def statistics(
         self,
@@ -299,6 +303,7 @@ class Metric(TableMetric[S], PairwiseScoring):
         """Return the sufficient statistics per segment. See `score` for the arguments."""
         return self.count(hypotheses, references, workers=workers)[0]
 
+    @accept_ids
     @argument_checks.explain_keywords
     def segments(
         self,
@@ -357,13 +362,21 @@ class Metric(TableMetric[S], PairwiseScoring):
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
             )
         reference_texts = tuple(references) if isinstance(references, list) else references
-        table, summary = self._count_and_check_corpus(
-            self.make_corpus((hypothesis,), (reference_texts,), sources=sources)
+        metric: Any = self
+        hypotheses: Any = (hypothesis,)
+        all_references: Any = (reference_texts,)
+        if takes_ids(self, hypotheses):
+            metric = adapt_to_ids(self)
+            hypotheses = read_token_ids("hypothesis", hypotheses)
+            all_references = read_token_ids("references", all_references)
+        table, summary = metric._count_and_check_corpus(  # noqa: SLF001
+            metric.make_corpus(hypotheses, all_references, sources=sources)
         )
         row = table.tolist()[0]
-        return self.score_from_row(
+        score: S = metric.score_from_row(
             row, summarize_reference_count(summary["references"]), segment=True
         )
+        return score
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
         """Return a function that scores n pairs of a text and a reference, as `sentence` does."""

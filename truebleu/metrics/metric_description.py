@@ -149,6 +149,12 @@ class DescribedMetric(Parametrized):
         """True if lower scores are better, as for error rates."""
         return self.LOWER_IS_BETTER
 
+    def explain_id_conflict(self) -> str:
+        """Return why the metric cannot score token ids, or "" if it can."""
+        if "tokenize" not in self._values:
+            return "it needs text, not tokens"
+        return f"{self.NAME} needs sources" if self.NEEDS_SOURCE else ""
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences that warn about unusual parameters."""
@@ -178,7 +184,7 @@ class DescribedMetric(Parametrized):
     @property
     def expects_tokens(self) -> bool:
         """True if the metric expects pretokenized text, whose punctuation follows spaces."""
-        return self._values.get("tokenize") == "none"
+        return self._values.get("tokenize") in ("none", "ids")
 
     @property
     def depends_on_spaces(self) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.base import Corpus, CountedRows, Metric, MetricFailedError, MetricMissingError
 from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.id_inputs import accept_ids
 from truebleu.metrics.scores import Signature, TableScore
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks, corpus_inputs
@@ -173,6 +174,7 @@ class SourceMetric(PythonMetric):
 
     NEEDS_SOURCE = True
 
+    @accept_ids
     @argument_checks.explain_keywords
     def score(
         self,
@@ -191,6 +193,7 @@ class SourceMetric(PythonMetric):
             self.make_corpus(hypotheses, references, workers, sources, totals=True)
         )
 
+    @accept_ids
     @argument_checks.explain_keywords
     def statistics(
         self,
@@ -203,6 +206,7 @@ class SourceMetric(PythonMetric):
         """Return the sufficient statistics per segment. See `score` for the arguments."""
         return self.count_corpus(Corpus(hypotheses, references, workers, sources))[0]
 
+    @accept_ids
     @argument_checks.explain_keywords
     def segments(
         self,

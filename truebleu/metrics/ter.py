@@ -128,6 +128,13 @@ class TER(Metric[TERScore]):
         common=True,
     )
 
+    def explain_id_conflict(self) -> str:
+        """Return why the metric cannot score token ids, or "" if it can."""
+        options = [
+            name for name in ("normalized", "no_punct", "asian_support") if self._values[name]
+        ]
+        return f"{', '.join(options)} changes characters" if options else ""
+
     def build_kernel_settings(self) -> dict[str, Any]:
         """Return the metric settings for the kernel."""
         return {"metric": "ter", **self._tokenizer_parameters}

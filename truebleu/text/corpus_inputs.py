@@ -11,7 +11,7 @@ from itertools import islice, zip_longest
 from typing import Any, TypeAlias
 
 from truebleu import _kernel
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, TokenIds
 from truebleu.text import argument_checks, tokenizers
 from truebleu.text.segments import (
     File,
@@ -50,6 +50,11 @@ def scan_corpus(
     The statistics of `extra_kernels`, which accept only text, are appended. With `sources`, the
     kernel reads them before the hypotheses; `split_sources` splits them at white space.
     """
+    all_ids = isinstance(hypotheses, TokenIds) and isinstance(references, TokenIds)
+    if all_ids and tokenize in ("ids", "none") and len(hypotheses):
+        sources = [references.make_source("references")]
+        source = hypotheses.make_source("hypotheses")
+        return kernel.scan(source, sources, workers, list(extra_kernels))
     hypotheses, references = _recognize_inputs(hypotheses, references)
     if isinstance(hypotheses, tuple) and not hypotheses:
         raise InputError("hypotheses: no segments (expected at least one)")

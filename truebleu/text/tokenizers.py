@@ -25,6 +25,7 @@ KERNEL_TOKENIZERS = {
     "none": "splits at white space, for pretokenized text",
     "ptb": "Penn Treebank: Stanford's PTBTokenizer 3.4.1, in lower case, as COCO's captions use it",
     "ptb-coco": "like ptb, then removes punctuation as COCO's caption evaluation does",
+    "ids": "splits at white space; chosen automatically for token ids in place of text",
     "jiwer": "splits at spaces and at runs of white space, as jiwer does for WER",
 }
 

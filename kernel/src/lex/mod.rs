@@ -59,8 +59,9 @@ pub enum Tokenizer {
 
 impl Tokenizer {
     /// The tokenizers without options, with their names.
-    pub const NAMES: [(&str, Self); 9] = [
+    pub const NAMES: [(&str, Self); 10] = [
         ("none", Self::Whitespace),
+        ("ids", Self::Whitespace),
         ("jiwer", Self::Spaces),
         ("13a", Self::ThirteenA),
         ("intl", Self::International),
@@ -578,7 +579,8 @@ fn lex_token_block(
         tokens.push(start, end as usize);
         start = end as usize;
     }
-    tokens.make_keys(token_block.text.padded(), true);
+    let text = token_block.text.padded();
+    tokens.make_keys(text, memchr::memchr(0, text.bytes()).is_some());
     lines.token_ends.extend_from_slice(&token_block.segment_ends);
     exceptions.extend(
         token_block.missing_segments.iter().map(|&segment| Exception { segment, tokens: None }),

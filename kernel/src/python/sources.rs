@@ -24,7 +24,7 @@ pub struct Source {
 }
 
 impl Source {
-    fn new(source: impl text_batches::Source + 'static) -> Self {
+    pub(super) fn new(source: impl text_batches::Source + 'static) -> Self {
         Self { source: Mutex::new(Some(Box::new(source))) }
     }
 
@@ -137,7 +137,7 @@ impl StringSource {
 }
 
 /// Return the maximum number of segments, and the maximum number of bytes, of a batch.
-fn batch_limits(size: BatchSize) -> (usize, usize) {
+pub(super) fn batch_limits(size: BatchSize) -> (usize, usize) {
     match size {
         BatchSize::Segments(segments) => (segments, usize::MAX),
         BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
@@ -373,7 +373,7 @@ impl TokenSource {
             };
             for (i, tokens) in sequences.iter().enumerate() {
                 if blocks.len() <= i {
-                    blocks.push(missing_segments(count));
+                    blocks.push(TokenBlock::missing(count));
                 }
                 if !tokens.is_none() {
                     push_tokens(&mut blocks[i], tokens, &self.name, self.segment_count)?;
@@ -381,10 +381,7 @@ impl TokenSource {
             }
             count += 1;
             for block in &mut blocks {
-                if block.segment_ends.len() < count {
-                    block.missing_segments.push(count as u32 - 1);
-                    block.segment_ends.push(block.token_ends.len() as u32);
-                }
+                block.fill(count);
                 if let Err(error) = check_text_size(&self.name, block.text.len()) {
                     return Ok(Err(error));
                 }
@@ -398,15 +395,6 @@ impl TokenSource {
             Block::Tokens(block)
         };
         Ok(Ok(Some(Batch { count, streams: blocks.into_iter().map(finish).collect() })))
-    }
-}
-
-/// Return a block with `count` missing segments.
-fn missing_segments(count: usize) -> TokenBlock {
-    TokenBlock {
-        segment_ends: vec![0; count],
-        missing_segments: (0..count as u32).collect(),
-        ..TokenBlock::default()
     }
 }
 

@@ -1,0 +1,251 @@
+//! Token ids: segments of integers instead of text.
+
+use super::sources::{Source, batch_limits};
+use crate::error::Error;
+use crate::interrupt::Work;
+use crate::text_batches::{self, Batch, BatchSize, Block, TokenBlock, check_text_size};
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PySlice, PyTuple};
+use std::sync::Arc;
+
+/// Texts of token ids. A segment of references may have several texts.
+#[derive(Default)]
+struct IdTexts {
+    ids: Vec<u64>,
+    /// The end of each text in `ids`.
+    text_ends: Vec<usize>,
+    /// For references: the end of each segment in `text_ends`.
+    segment_ends: Option<Vec<usize>>,
+}
+
+impl IdTexts {
+    fn segment_count(&self) -> usize {
+        self.segment_ends.as_ref().unwrap_or(&self.text_ends).len()
+    }
+
+    /// Return the indices of the texts of a segment.
+    fn texts(&self, segment: usize) -> std::ops::Range<usize> {
+        let Some(ends) = &self.segment_ends else { return segment..segment + 1 };
+        (if segment == 0 { 0 } else { ends[segment - 1] })..ends[segment]
+    }
+
+    fn ids(&self, text: usize) -> &[u64] {
+        let start = if text == 0 { 0 } else { self.text_ends[text - 1] };
+        &self.ids[start..self.text_ends[text]]
+    }
+
+    /// Return the location of a text for messages.
+    fn describe_text(&self, text: usize) -> String {
+        let Some(ends) = &self.segment_ends else { return format!("row {}", text + 1) };
+        let segment = ends.partition_point(|&end| end <= text);
+        let reference = text - self.texts(segment).start;
+        format!("segment {}, reference {}", segment + 1, reference + 1)
+    }
+}
+
+/// Rules that select the ids of a text.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct IdRules {
+    pad: Option<i128>,
+    eos: Option<i128>,
+    skip: Vec<i128>,
+}
+
+impl IdRules {
+    /// Append the ids of a row to `ids`; return an error message for an invalid row.
+    fn append<T: Copy + Into<i128>>(&self, row: &[T], ids: &mut Vec<u64>) -> Result<(), String> {
+        let is = |id: &T, value: Option<i128>| value == Some((*id).into());
+        let start = row.iter().position(|id| !is(id, self.pad) || self.pad == self.eos);
+        let row = &row[start.unwrap_or(row.len())..];
+        let end = self.eos.and_then(|_| row.iter().position(|id| is(id, self.eos)));
+        let row = &row[..end.unwrap_or(row.len())];
+        let end = row.iter().rposition(|id| !is(id, self.pad)).map_or(0, |last| last + 1);
+        let mut work = Work::default();
+        for &id in &row[..end] {
+            work.add(1);
+            let id: i128 = id.into();
+            if Some(id) == self.pad {
+                return Err(format!("the padding {id} is between other ids"));
+            }
+            if self.skip.contains(&id) {
+                continue;
+            }
+            let id = u64::try_from(id).map_err(|_| format!("negative id {id}"))?;
+            ids.push(id);
+        }
+        Ok(())
+    }
+}
+
+/// Token ids of hypotheses, or of references with one or more texts per segment. As a sequence,
+/// they are texts of decimal numbers.
+#[pyclass(frozen, module = "truebleu._kernel")]
+pub struct TokenIds {
+    texts: Arc<IdTexts>,
+}
+
+/// Read rows of `T`, which end at `ends`.
+fn read_rows<T: Element + Into<i128>>(
+    data: &Bound<'_, PyAny>,
+    ends: &[usize],
+    rules: &IdRules,
+    texts: &mut IdTexts,
+) -> PyResult<Option<(usize, String)>> {
+    let values = PyBuffer::<T>::get(data)?.to_vec(data.py())?;
+    texts.ids.reserve(values.len());
+    let mut start = 0;
+    for (text, &end) in ends.iter().enumerate() {
+        let row = values.get(start..end).ok_or_else(|| PyValueError::new_err("too few values"))?;
+        if let Err(problem) = rules.append(row, &mut texts.ids) {
+            return Ok(Some((text, problem)));
+        }
+        texts.text_ends.push(texts.ids.len());
+        start = end;
+    }
+    Ok(None)
+}
+
+#[pymethods]
+impl TokenIds {
+    /// Read a buffer of native integers with the given ends of rows.
+    #[new]
+    fn new(
+        data: &Bound<'_, PyAny>,
+        number_format: &str,
+        ends: Vec<usize>,
+        segment_ends: Option<Vec<usize>>,
+        rules: IdRules,
+    ) -> PyResult<Self> {
+        let mut texts = IdTexts { segment_ends, ..IdTexts::default() };
+        let problem = match number_format {
+            "b" => read_rows::<i8>(data, &ends, &rules, &mut texts),
+            "B" => read_rows::<u8>(data, &ends, &rules, &mut texts),
+            "h" => read_rows::<i16>(data, &ends, &rules, &mut texts),
+            "H" => read_rows::<u16>(data, &ends, &rules, &mut texts),
+            "i" => read_rows::<i32>(data, &ends, &rules, &mut texts),
+            "I" => read_rows::<u32>(data, &ends, &rules, &mut texts),
+            "Q" => read_rows::<u64>(data, &ends, &rules, &mut texts),
+            _ => read_rows::<i64>(data, &ends, &rules, &mut texts),
+        }?;
+        if let Some((text, problem)) = problem {
+            return Err(Error::Input(format!("{}: {problem}", texts.describe_text(text))).into());
+        }
+        Ok(Self { texts: Arc::new(texts) })
+    }
+
+    fn __len__(&self) -> usize {
+        self.texts.segment_count()
+    }
+
+    /// Return a segment as text, or its references as a tuple of texts.
+    fn __getitem__<'py>(&self, segment: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, count) = (segment.py(), self.texts.segment_count());
+        if let Ok(slice) = segment.cast::<PySlice>() {
+            let indices = slice.indices(count as isize)?;
+            let segments = (0..indices.slicelength as isize).map(|i| {
+                self.__getitem__((indices.start + i * indices.step).into_pyobject(py)?.as_any())
+            });
+            return Ok(PyTuple::new(py, segments.collect::<PyResult<Vec<_>>>()?)?.into_any());
+        }
+        let segment: isize = segment.extract()?;
+        let index = if segment < 0 { segment + count as isize } else { segment };
+        let index = usize::try_from(index).ok().filter(|index| *index < count);
+        let index = index.ok_or_else(|| PyIndexError::new_err("segment index out of range"))?;
+        let join = |text| {
+            let decimals: Vec<String> = self.texts.ids(text).iter().map(u64::to_string).collect();
+            decimals.join(" ")
+        };
+        if self.texts.segment_ends.is_none() {
+            return Ok(join(index).into_pyobject(py)?.into_any());
+        }
+        Ok(PyTuple::new(py, self.texts.texts(index).map(join).collect::<Vec<_>>())?.into_any())
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        slf.get_item(PySlice::full(slf.py()))?.try_iter()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.ids.len())
+    }
+
+    /// Return a kernel source of the ids.
+    fn make_source(&self, name: String) -> Source {
+        Source::new(IdSource { name, texts: Arc::clone(&self.texts), position: 0 })
+    }
+}
+
+/// A source of token ids. Each id becomes a short token.
+struct IdSource {
+    name: String,
+    texts: Arc<IdTexts>,
+    position: usize,
+}
+
+/// Append an id as ASCII characters from `@` on, each of which represents six bits. Ids below 2^24
+/// become four characters, which the matcher compares fastest.
+#[inline(always)]
+fn append_id(text: &mut Vec<u8>, id: u64) {
+    let mut rest = id;
+    if id < 1 << 24 {
+        let id = id as u32;
+        let bits = id & 0x3F | (id & 0xFC0) << 2 | (id & 0x3_F000) << 4 | (id & 0xFC_0000) << 6;
+        text.extend_from_slice(&(bits | 0x4040_4040).to_le_bytes());
+        return;
+    }
+    loop {
+        text.push(b'@' | (rest & 63) as u8);
+        rest >>= 6;
+        if rest == 0 {
+            break;
+        }
+    }
+}
+
+impl text_batches::Source for IdSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        let (max_segments, max_bytes) = batch_limits(size);
+        let mut blocks = vec![TokenBlock::default()];
+        let (mut count, mut work) = (0, Work::default());
+        while self.position < self.texts.segment_count()
+            && count < max_segments
+            && (count == 0 || blocks[0].text.len() < max_bytes)
+        {
+            for (i, text) in self.texts.texts(self.position).enumerate() {
+                if blocks.len() <= i {
+                    blocks.push(TokenBlock::missing(count));
+                }
+                let block = &mut blocks[i];
+                let buffer = block.text.buffer_mut();
+                let margin = text_batches::MARGIN;
+                for &id in self.texts.ids(text) {
+                    work.add(4);
+                    append_id(buffer, id);
+                    block.token_ends.push((buffer.len() - margin) as u32);
+                }
+                block.segment_ends.push(block.token_ends.len() as u32);
+                check_text_size(&self.name, block.text.len())?;
+            }
+            self.position += 1;
+            count += 1;
+            for block in &mut blocks {
+                block.fill(count);
+            }
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        let finish = |mut block: TokenBlock| {
+            block.text.finish();
+            Block::Tokens(block)
+        };
+        Ok(Some(Batch { count, streams: blocks.into_iter().map(finish).collect() }))
+    }
+}

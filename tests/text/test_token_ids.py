@@ -1,0 +1,284 @@
+"""Token ids: scores equal the scores of decimal strings with tokenize="none", to the bit."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from array import array
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import truebleu as tb
+
+np = pytest.importorskip("numpy")
+
+METRICS = ["bleu", "gleu", "nist", "wer", "mer", "wil", "wip", "ter", "ngram-f", "nltk-bleu"]
+HYPOTHESES = [[5, 17, 42, 8, 99, 3], [7, 7, 12, 4, 0, 1]]
+REFERENCES = [[5, 17, 42, 8, 11, 3], [7, 12, 4, 4, 0, 1]]
+
+
+def write_decimals(rows):
+    return [" ".join(map(str, row)) for row in rows]
+
+
+def score_decimals(name, hypotheses, references):
+    """Return the corpus score and the segment scores of decimal strings."""
+    metric = tb.metric(name) if name == "ter" else tb.metric(name, tokenize="none")
+    texts = [tuple(write_decimals(rows)) for rows in references]
+    hypotheses = write_decimals(hypotheses)
+    return (
+        metric.score(hypotheses, texts, check_text=False).value,
+        list(metric.segments(hypotheses, texts)),
+    )
+
+
+ids = st.one_of(st.integers(0, 6), st.integers(0, 2**16), st.integers(2**24 - 2, 2**64 - 1))
+rows = st.lists(ids, max_size=12)
+
+
+@st.composite
+def corpora(draw):
+    """Return hypotheses, and one to three references for each."""
+    hypotheses = draw(st.lists(rows, min_size=1, max_size=4).filter(any))
+    references = [draw(st.lists(rows, min_size=1, max_size=3)) for _ in hypotheses]
+    return hypotheses, references
+
+
+@settings(max_examples=60, deadline=None)
+@given(corpora(), st.sampled_from(METRICS))
+def test_scores_equal_scores_of_decimal_strings(corpus, name):
+    hypotheses, references = corpus
+    metric, ids = tb.metric(name), tb.token_ids(hypotheses)
+    score = metric.score(ids, references).value
+    assert (score, list(metric.segments(ids, references))) == score_decimals(
+        name, hypotheses, references
+    )
+
+
+@pytest.mark.parametrize("length", [70, 300, 700, 2100])
+def test_long_segments_equal_decimal_strings(length):
+    random = np.random.default_rng(length)
+    references = random.zipf(1.3, (6, length)) % (1 << 30)
+    hypotheses = np.where(random.random((6, length)) < 0.3, references[:, ::-1], references)
+    expected = score_decimals("bleu", hypotheses, references[:, None])
+    assert (
+        tb.BLEU().score(hypotheses, references).value,
+        list(tb.BLEU().segments(hypotheses, references)),
+    ) == expected
+
+
+@pytest.mark.parametrize("name", ["rouge-1", "rouge-2", "rouge-l"])
+def test_rouge_of_ids_equals_decimal_strings(name):
+    pytest.importorskip("rouge_score")
+    references = [[row] for row in REFERENCES]
+    expected = score_decimals(name, HYPOTHESES, references)
+    metric = tb.metric(name)
+    assert (
+        metric.score(HYPOTHESES, REFERENCES).value,
+        list(metric.segments(HYPOTHESES, REFERENCES)),
+    ) == expected
+
+
+# ---- kinds of input ----
+
+
+class Interface:
+    """Array that has only `__array_interface__`."""
+
+    def __init__(self, values):
+        self.values, self.shape = values, values.shape
+        self.__array_interface__ = values.__array_interface__
+
+
+class Exchanged:
+    """Array that has only DLPack's methods."""
+
+    def __init__(self, values, device=(1, 0)):
+        self.values, self.shape, self.device = values, values.shape, device
+
+    def __dlpack__(self):
+        return self.values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+LAYOUTS = {
+    "contiguous": lambda values: values,
+    "columns": np.asfortranarray,
+    "reversed": lambda values: np.ascontiguousarray(values[::-1, ::-1])[::-1, ::-1],
+    "steps": lambda values: np.repeat(np.repeat(values, 2, 0), 3, 1)[::2, ::3],
+}
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, memoryview, Interface, Exchanged])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("width", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_array_of_any_width_and_strides_is_read(wrap, layout, width):
+    values = LAYOUTS[layout](np.array(HYPOTHESES, width))
+    assert list(tb.token_ids(wrap(values))) == write_decimals(HYPOTHESES)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        HYPOTHESES,
+        [tuple(row) for row in HYPOTHESES],
+        [array("H", row) for row in HYPOTHESES],
+        [np.array(HYPOTHESES[0], "u8"), array("b", HYPOTHESES[1])],
+    ],
+)
+def test_list_of_rows_is_read(values):
+    assert list(tb.token_ids(values)) == write_decimals(HYPOTHESES)
+
+
+def test_arrow_lists_are_read():
+    pa = pytest.importorskip("pyarrow")
+    score = tb.BLEU().score(HYPOTHESES, REFERENCES).value
+    for kind in (pa.list_(pa.int16()), pa.large_list(pa.uint64()), pa.list_(pa.int32(), 6)):
+        columns = (pa.array(HYPOTHESES, kind), pa.chunked_array([REFERENCES], kind))
+        assert tb.BLEU().score(*columns).value == score
+    pl = pytest.importorskip("polars")
+    assert tb.BLEU().score(pl.Series(HYPOTHESES), pl.Series(REFERENCES)).value == score
+
+
+def test_three_dimensions_are_several_references():
+    references = [
+        [first, second] for first, second in zip(REFERENCES, HYPOTHESES[::-1], strict=True)
+    ]
+    expected = score_decimals("bleu", HYPOTHESES, references)[0]
+    arrays = [np.array(rows) for rows in references]
+    for value in (np.array(references), references, arrays, [list(rows) for rows in arrays]):
+        score = tb.BLEU().score(np.array(HYPOTHESES), value)
+        assert (score.value, score.signature["nrefs"]) == (expected, "2")
+
+
+def test_missing_references_are_left_out():
+    references = [[REFERENCES[0], None], [REFERENCES[1], HYPOTHESES[0]]]
+    expected = [[REFERENCES[0]], references[1]]
+    assert tb.BLEU().score(HYPOTHESES, references) == tb.BLEU().score(HYPOTHESES, expected)
+
+
+def test_integers_select_the_tokenizer_ids():
+    assert tb.BLEU().score(HYPOTHESES, REFERENCES).signature["tok"] == "ids"
+    assert tb.BLEU().sentence(HYPOTHESES[0], REFERENCES[0]).signature["tok"] == "ids"
+    assert tb.BLEU("none").score(HYPOTHESES, REFERENCES).signature["tok"] == "none"
+    text = tb.BLEU("ids").score(*map(write_decimals, (HYPOTHESES, REFERENCES)), check_text=False)
+    assert text.value == tb.BLEU().score(HYPOTHESES, REFERENCES).value
+
+
+# ---- options ----
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "text"),
+    [
+        ([0, 0, 5, 6, 0], {"pad": 0}, "5 6"),
+        ([-100, 5, -100], {"pad": -100}, "5"),
+        ([0, 0], {"pad": 0}, ""),
+        ([5, 6, 0, 0], {"lengths": [3]}, "5 6 0"),
+        ([5, 2, 6, 2], {"eos": 2}, "5"),
+        ([5, 2, 2, 2], {"eos": 2, "pad": 2}, "5"),
+        ([2, 2, 5], {"eos": 2, "pad": 2}, ""),
+        ([0, 1, 5, 0, 2, 0], {"eos": 2, "pad": 9, "skip": [1]}, "0 5 0"),
+        ([1, 5, 1, 6], {"skip": {1, 9}}, "5 6"),
+    ],
+)
+def test_options_select_ids(row, options, text):
+    assert list(tb.token_ids([row], **options)) == [text]
+    assert list(tb.token_ids(np.array([row], "i2"), **options)) == [text]
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([[5], [5, 0, 6]], {"pad": 0}, "row 2: the padding 0 is between other ids"),
+        ([[[5, 0, 6]]], {"pad": 0}, "segment 1, reference 1: the padding 0 is between"),
+        ([[5, -1]], {}, r"row 1: negative id -1 \(expected 0 or more\).*pad="),
+        ([np.array([2**63], "u8"), [-1]], {}, "row 2: negative id -1"),
+        ([[5, 2**64]], {}, "row 1: an id has more than 64 bits"),
+        ([[5, 1.5]], {}, "row 1: 1.5 is not an integer"),
+        ([[5], None], {}, r"segment 2 is missing \(None\)"),
+        ([5, 6], {}, r"segment 1 is int \(expected integers\)"),
+        (np.zeros((2, 2)), {}, r"values of type float64 \(expected integers of 8 to 64 bits\)"),
+        (np.zeros((2, 2), bool), {}, "values of type bool"),
+        (Exchanged(np.zeros((2, 2), "f4")), {}, "values of type float32"),
+        (np.zeros(3, int), {}, r"1 dimension \(expected \[segments, length\]"),
+        (np.zeros((2, 2), ">i4"), {}, "foreign byte order"),
+        (Exchanged(np.zeros((2, 2), int), (2, 0)), {}, r"memory of a GPU. Copy it with \.cpu\(\)"),
+        ([[5, 6]], {"pad": 0, "lengths": [1]}, "mutually exclusive"),
+        ([[5, 6]], {"lengths": [3]}, r"lengths: row 1 has length 3 \(expected 0 to 2\)"),
+        ([[5, 6]], {"lengths": [1, 1]}, "expected 1 number, one per row, found 2"),
+        ([[5, 6]], {"lengths": 1}, "lengths: expected integers, found"),
+        ([[5, 6]], {"eos": [1]}, "eos: expected an id, found"),
+        ("5 6", {}, "expected an integer array.*found str"),
+        (5, {}, "expected an integer array.*found int"),
+    ],
+)
+def test_invalid_values_are_refused(values, options, message):
+    with pytest.raises((tb.InputError, TypeError, ValueError), match=message):
+        tb.token_ids(values, **options)
+
+
+def test_bfloat16_is_refused():
+    class BrainFloats:
+        """Numbers that only DLPack can describe."""
+
+        shape = (1, 2)
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self):
+            self.numbers = np.zeros((1, 2), "i2")
+            capsule = self.numbers.__dlpack__()
+            get = ctypes.pythonapi.PyCapsule_GetPointer
+            get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+            code = ctypes.c_uint8.from_address(get(capsule, b"dltensor") + 20)
+            assert code.value == 0
+            code.value = 4
+            return capsule
+
+    with pytest.raises(TypeError, match="values of type bfloat16"):
+        tb.token_ids(BrainFloats())
+
+
+@pytest.mark.parametrize(
+    ("metric", "problem"),
+    [
+        (tb.CHRF(), "chrF2 cannot score token ids: it needs text"),
+        (tb.CER(), "CER cannot score token ids"),
+        (tb.TER(normalized=True), "TER cannot score token ids: normalized changes characters"),
+    ],
+)
+def test_metric_of_characters_refuses_ids(metric, problem):
+    for score in (metric.score, metric.segments):
+        with pytest.raises(tb.InputError, match=problem):
+            score(HYPOTHESES, REFERENCES)
+    with pytest.raises(tb.InputError, match=problem):
+        metric.sentence(HYPOTHESES[0], REFERENCES[0])
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "message"),
+    [
+        (HYPOTHESES, ["5 6", "7"], "references: segment 1 is str"),
+        (np.array(HYPOTHESES), np.array(REFERENCES[:1]), "hypotheses 2, references 1"),
+        (np.array([HYPOTHESES]), REFERENCES, "several texts per segment"),
+        (-np.array(HYPOTHESES), REFERENCES, "hypotheses: row 1: negative id"),
+    ],
+)
+def test_unsuitable_inputs_name_their_role(hypotheses, references, message):
+    with pytest.raises((tb.InputError, TypeError), match=message):
+        tb.BLEU().score(hypotheses, references)
+
+
+@pytest.mark.skipif(sys.byteorder == "big", reason="the array has native order there")
+def test_empty_arrays_are_read():
+    assert list(tb.token_ids(np.zeros((2, 0), int))) == ["", ""]
+    assert len(tb.token_ids(np.zeros((0, 4), int))) == 0

@@ -35,6 +35,10 @@ UNRELIABLE = {
     "subword marks": (mark("▁{}"), "lines have subword marks such as"),
     "special tokens": (mark("<s> {} </s>"), "lines have special tokens such as"),
     "HTML entities": (mark("&quot;{}&quot;"), "lines have HTML entities such as"),
+    "spaces between characters": (
+        [" ".join(line) for line in SYSTEMS["birch"]],
+        "have spaces between characters such as",
+    ),
     "unicode form": (mark("a\u0301 {}"), "lines have letters with separate accents (NFD)"),
 }
 

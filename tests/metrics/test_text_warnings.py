@@ -32,6 +32,7 @@ SUSPICIOUS = {
     "subword marks": (replace_in_hypotheses("cat", "c@@ at"), REFERENCES),
     "special tokens": (replace_in_hypotheses("cat", "<unk>"), REFERENCES),
     "HTML entities": (replace_in_hypotheses("cat", "&quot;cat&quot;"), REFERENCES),
+    "spaces between characters": ([" ".join(text) for text in HYPOTHESES], REFERENCES),
     "unsplit": (JAPANESE, [text + "はい" for text in JAPANESE]),
     "empty": (["", *HYPOTHESES[1:]], REFERENCES),
     "unicode form": (
@@ -50,6 +51,7 @@ EXPECTED = {
     "subword marks": r"15 of the first 30 lines have subword marks such as @@ \(lines 1, 3 and 5\)",
     "special tokens": "have special tokens such as <unk>",
     "HTML entities": "have HTML entities such as &quot; .*; the references have 0",
+    "spaces between characters": "30 of .* spaces between characters such as .* Remove the spaces",
     "unsplit": "they look like Japanese.* Use tokenize='ja-mecab'",
     "empty": r"1 of 30 hypotheses is empty \(line 1\)",
     "unicode form": r"separate accents \(NFD\).* unicode_form='nfc' composes them",

@@ -50,7 +50,9 @@ from truebleu.cli.resegmentation_options import print_agreement
 from truebleu.cli.row_writers import ROW_FORMATS, TableSpec
 from truebleu.resegmentation.logs import TOKEN_KINDS, UNITS, read_log, read_log_of_any_unit
 from truebleu.resegmentation.resegment import Resegmentation, resegment, texts_belong_together
+from truebleu.text.reference_checks import find_shifted_lines
 from truebleu.text.segments import make_rereadable
+from truebleu.text.text_marks import Sample
 
 FORMAT_NAMES = ["text", *(name for name in ROW_FORMATS if name not in ("text", "parquet"))]
 # Number of lines that suffices to see whether two texts belong together.
@@ -161,12 +163,24 @@ def _divide_log(options: argparse.Namespace) -> tuple[str, Resegmentation]:
 
 
 def suggest_resegmentation(options: argparse.Namespace) -> str:
-    """Return advice if outputs are probably segmented differently from the reference, or ""."""
+    """Return advice after an error about different numbers of segments, or "".
+
+    It names the line from which an output is shifted, or suggests to re-segment the output.
+    """
     if options.resegment is not None or not options.references or not options.input:
         return ""
     names = [options.references[0], *(files.split_system_name(word)[1] for word in options.input)]
     if not all(map(os.path.isfile, names)):
         return ""
+
+    references = [files.parse_text_file(name, options.encoding) for name in options.references]
+    for name in names[1:]:
+        output = files.parse_text_file(name, options.encoding)
+        if shift := find_shifted_lines(Sample(output, references)):
+            return (
+                f". {os.path.basename(name)}: lines look shifted ({shift} of the references). Is a "
+                "line missing or superfluous? --resegment divides the text again"
+            )
 
     def read_beginning(name: str) -> str:
         file = files.parse_text_file(name, options.encoding)

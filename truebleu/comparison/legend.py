@@ -37,16 +37,14 @@ def build_legend(
     if BEST in marks and has_several_systems:
         yield "Bold: best score."
     if has_several_systems:
-        yield from _explain_significance(content, names, marks, omit_baseline=omit_baseline)
+        yield from _explain_significance(content, names, marks)
         if not omit_baseline and not _DELTA_COLUMNS.isdisjoint(names):
             yield f"Δ: difference from {content['baseline']}."
         yield from _explain_counts(content, names)
     yield from _explain_intervals(content, names)
     if content["test"] and has_several_systems:
         if "cluster" in names and any(metric["clusters"] for metric in content["metrics"]):
-            correction = describe_corrected_pairs(content)
-            correction = f" (p {correction})" if correction else ""
-            yield f"Systems in different clusters differ significantly{correction}."
+            yield "Systems in different clusters differ significantly."
             if _differ_within_clusters(content):
                 yield "Some in the same cluster do, too."
         if "needed" in names:
@@ -74,29 +72,11 @@ def _differ_within_clusters(content: Content) -> bool:
 
 
 def describe_corrected_pairs(content: Content) -> str:
-    """State for how many tests the p-values of all pairs are corrected, or return ""."""
-    return _describe_correction(content, f"all {_count_pairs(content)} pairs")
-
-
-def _describe_corrected_differences(content: Content, *, omit_baseline: bool) -> str:
-    """State for how many tests the p-values of differences from the baseline are corrected.
-
-    omit_baseline: also state the number for other baselines, which users of a report can select.
-    """
-    tests = f"{len(content['systems']) - 1} differences from {content['baseline']}"
-    if omit_baseline:
-        tests += f" (from other baselines: all {_count_pairs(content)} pairs)"
-    return _describe_correction(content, tests)
-
-
-def _count_pairs(content: Content) -> int:
-    return comb(len(content["systems"]), 2)
-
-
-def _describe_correction(content: Content, tests: str) -> str:
+    """State for how many pairs p-values are corrected, or return ""."""
     if not content["correction"] or len(content["systems"]) <= 2:
         return ""
-    return f"corrected for {tests}{' per metric' if len(content['metrics']) > 1 else ''}"
+    per_metric = " per metric" if len(content["metrics"]) > 1 else ""
+    return f"corrected for all {comb(len(content['systems']), 2)} pairs{per_metric}"
 
 
 def _explain_intervals(content: Content, names: Collection[str]) -> Iterator[str]:
@@ -114,13 +94,13 @@ def _explain_intervals(content: Content, names: Collection[str]) -> Iterator[str
 
 
 def _explain_significance(
-    content: Content, names: Collection[str], marks: Collection[str], *, omit_baseline: bool
+    content: Content, names: Collection[str], marks: Collection[str]
 ) -> Iterator[str]:
     """Yield a sentence that names the test and the significance level."""
     test, correction = content["test"], content["correction"]
     if not test:
         return
-    corrected_tests = _describe_corrected_differences(content, omit_baseline=omit_baseline)
+    corrected_tests = describe_corrected_pairs(content)
     samples = "randomizations" if test["name"] == "ar" else "resamples"
     test_text = f"{test['title']} with {test['samples']:,} {samples}"
     uncorrected = ", uncorrected" if not correction and len(content["systems"]) > 2 else ""

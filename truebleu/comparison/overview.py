@@ -165,7 +165,6 @@ def build_headline(content: Content) -> SentenceParts:
     return [
         *parts,
         *_describe_other_metrics(content, best["name"], name),
-        _explain_table_corrections(content, best["name"]),
         _describe_unreliable_systems(content, name),
         _describe_human_agreement(content),
     ]
@@ -218,31 +217,6 @@ def _find_deciding_pair(content: Content, metric: str, best: str) -> Content:
         for one in content["pairs"]
         if one["metric"] == metric and {winner, best} <= {one["first"], one["second"]}
     )
-
-
-def _explain_table_corrections(content: Content, best: str) -> str:
-    """Explain why the table marks a difference as significant, but the headline does not.
-
-    "Best of N systems" results from tests of all pairs, but the table has only the tests against
-    the baseline. Corrections for fewer tests give smaller p-values.
-    """
-    baseline = content["baseline"]
-    for metric in content["metrics"] if content["correction"] else ():
-        name = metric["name"]
-        scores = {one["name"]: one["scores"][name] for one in content["systems"]}
-        if scores[best]["rank"] is None:
-            continue
-        pair = _find_deciding_pair(content, name, best)
-        compared = {pair["first"], pair["second"]}
-        if baseline not in compared:
-            continue
-        (other,) = compared - {baseline}
-        if scores[other]["difference"]["significant"] != pair["significant"]:
-            return (
-                f" In the table, p is corrected only for {len(scores) - 1} differences from "
-                f"{baseline}."
-            )
-    return ""
 
 
 def _build_headline_part(system: str) -> dict[str, str]:

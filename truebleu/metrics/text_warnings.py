@@ -86,13 +86,16 @@ MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
 IDENTICAL_KIND, CASE_KIND, UNICODE_KIND = "identical", "letter case", "unicode form"
 ENTITIES_KIND = "HTML entities"
 OUTPUT_REFERENCE_KIND = "output as reference"
+SPACED_KIND = text_marks.SPACED
+# Kinds that only matter if the hypotheses and the references differ in them.
+COMPARED_KINDS = (UNICODE_KIND, ENTITIES_KIND, SPACED_KIND)
 # Kinds of warnings that make scores by the listed metrics unreliable: `score` advises against
 # reporting these scores, `compare` does not rank or test the systems, and `check` fails. The number
 # is the minimum share of the examined lines that must be affected; 0 means every such warning.
 UNRELIABLE_KINDS = {
     **dict.fromkeys((UNSPLIT_KIND, SCRIPT_KIND, TOKENIZED_KIND, CASE_KIND), 0.0),
     **dict.fromkeys((MIXUP_KIND, WRONG_REFERENCE_KIND), 0.0),
-    **dict.fromkeys((TOKENIZED_REFERENCES_KIND, UNICODE_KIND, ENTITIES_KIND), 0.5),
+    **dict.fromkeys((TOKENIZED_REFERENCES_KIND, *COMPARED_KINDS), 0.5),
     **dict.fromkeys(("subword marks", "special tokens"), 0.5),
 }
 MISSING_LINE = (
@@ -381,7 +384,7 @@ def _has_share_of_lines(summary: Summary, kind: str, share: float, *, is_referen
     examined, counts = _count_lines(summary, kind)
     count = min(counts[1:], default=0) if is_reference else counts[0]
     return count >= share * examined and (
-        kind not in (UNICODE_KIND, ENTITIES_KIND) or _differ_in_lines(summary, kind)
+        kind not in COMPARED_KINDS or _differ_in_lines(summary, kind)
     )
 
 
@@ -400,6 +403,8 @@ def _is_affected(metric: Metric[Any], kind: str, *, differ: bool) -> bool:
         return _is_case_sensitive(metric)
     if kind == UNICODE_KIND:
         return metric.unicode_form is None
+    if kind == SPACED_KIND:
+        return metric.expects_tokens or metric.depends_on_spaces
     if kind in SPACES_KINDS:
         return differ if metric.expects_tokens else metric.depends_on_spaces
     return differ or not UNRELIABLE_KINDS[kind] or not metric.expects_tokens
@@ -630,11 +635,13 @@ def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
                 )
             elif mark.segments > MIN_DECOMPOSED_RATIO * min(other_counts):
                 comparison = "the hypotheses have" if number else "the references have"
+                text += f"; {comparison} {min(other_counts)}, so these words may not match. "
                 text += (
-                    f"; {comparison} {min(other_counts)}, so these words may not match. Unescape "
-                    "them first, for example with Python's html.unescape"
+                    "Remove the spaces first"
+                    if kind == SPACED_KIND
+                    else "Unescape them first, for example with Python's html.unescape"
                 )
-            else:  # The entities in hypotheses and references match each other.
+            else:  # The marks in hypotheses and references match each other.
                 continue
             yield kind, number, text
 

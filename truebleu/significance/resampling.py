@@ -95,8 +95,7 @@ def run_paired_tests(
     test: "ar", "bs", "bs-sacrebleu" or "koehn" (see `truebleu.significance`).
     pairs: "baseline" compares systems with the baseline, "all" also with each other.
     randomizations: number of randomizations of "ar".
-    correction: None, "holm" or "bh", applied per measure: `differences` are one family of tests,
-        and `pairs` another.
+    correction: None, "holm" or "bh", applied per measure to all tested pairs as one family.
     options: the fields of `Resampling`. Intervals always come from the bootstrap. With `documents`,
         randomization also swaps whole documents; "bs-sacrebleu" does not support this. With `runs`,
         tests and intervals of differences include the variance between runs (see
@@ -434,10 +433,13 @@ class _ResamplingRun:
             counts = self.count_sacrebleu_resamples(tested_pairs, trials)
         base, results = self.systems.index(baseline), []
         for k, measure in enumerate(self.measures):
-            differences = {
-                pair: self.build_difference(k, pair, test, trials, counts[k].get(pair))
-                for pair in tested_pairs
-            }
+            differences = correct_p_values(
+                {
+                    pair: self.build_difference(k, pair, test, trials, counts[k].get(pair))
+                    for pair in tested_pairs
+                },
+                correction,
+            )
             baseline_differences = {
                 system: differences[i, base]
                 if (i, base) in differences
@@ -458,8 +460,8 @@ class _ResamplingRun:
                     randomizations=randomizations if test == "ar" else None,
                     level=self.level,
                     intervals=self.build_intervals(k),
-                    differences=correct_p_values(baseline_differences, correction),
-                    pairs=correct_p_values(pairs, correction),
+                    differences=baseline_differences,
+                    pairs=pairs,
                 )
             )
         return results

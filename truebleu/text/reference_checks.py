@@ -52,7 +52,7 @@ def compare_samples(summary: Summary, sample: text_marks.Sample) -> None:
     Shifted lines are added as `mixup`, unless another mix-up explains them.
     """
     output, *others = sample.columns
-    if not summary.get("mixup") and (evidence := _find_shifted_lines(sample)):
+    if not summary.get("mixup") and (evidence := find_shifted_lines(sample)):
         summary["mixup"] = SHIFTED_LINES, evidence
     summary["copied_reference"] = _find_copied_reference(output, others)
     summary["wrong_reference"] = _find_wrong_reference(output, others)
@@ -145,7 +145,7 @@ def has_unrelated_lines(sample: text_marks.Sample) -> bool:
     return is_varied and share <= MAX_UNRELATED_RATIO * max(others)
 
 
-def _find_shifted_lines(sample: text_marks.Sample) -> str:
+def find_shifted_lines(sample: text_marks.Sample) -> str:
     """Return evidence that many lines fit a neighbouring reference better than their own, or "".
 
     These lines are shifted by the same number of lines, as after a missing line. They are a large

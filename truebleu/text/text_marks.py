@@ -46,8 +46,9 @@ class MarkCount(NamedTuple):
     """The first mark that was found."""
 
 
-# The kind of mark that indicates tokenized text.
+# The kinds of marks that indicate tokenized text, and spaces between all characters.
 TOKENIZED = "tokenized"
+SPACED = "spaces between characters"
 # Marks by kind: BPE (subword-nmt, Moses, SentencePiece, WordPiece), tokens of models, entities, and
 # spaces before the final full stop. A text that contains none of a kind's strings has no marks of
 # that kind.
@@ -66,6 +67,9 @@ PATTERNS = {
         re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});"),
     ),
 }
+# The first four of seven consecutive words of one character. A space between words, too, may be
+# between two spaces.
+_SPACED_CHARACTERS = re.compile(r"(?<!\S)\S(?: {1,3}\S){3}(?=(?: {1,3}\S){3,}(?!\S))")
 
 
 class Sample:
@@ -193,7 +197,11 @@ def _count_marks(column: Sequence[Any], indices: Sequence[int]) -> dict[str, Mar
     marks: dict[str, MarkCount] = {}
     texts = [text if isinstance(text, str) else "" for text in column]
     all_texts = "\n".join(texts)
-    for kind, (strings, pattern) in PATTERNS.items():
+    patterns = dict(PATTERNS)
+    # Searching takes long, and in other texts, less than a third of the characters are spaces.
+    if 3 * all_texts.count(" ") > len(all_texts):
+        patterns[SPACED] = ((" ",), _SPACED_CHARACTERS)
+    for kind, (strings, pattern) in patterns.items():
         known_strings = [string for string in strings if string in all_texts]
         found = {
             indices[i] + 1: match[0]

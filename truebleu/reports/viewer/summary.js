@@ -86,7 +86,6 @@ function getRows({ data, current }, measure, content) {
   const value = (/** @type {System} */ s) => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name];
   return data.systems.map(system => {
     const reportedScores = reported ? content.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[measure.column ?? ""] : null;
-    // Tests against the reported baseline may be corrected for fewer comparisons than tests of all pairs.
     const test = !reportedScores || system === a ? null : isReportedBaseline ? reportedScores.difference : current.getPair(a, system, isCurrent ? current.setting : measure);
     return { system, scores: reportedScores, value: value(system), delta: value(system) - value(a), test };
   });

@@ -189,7 +189,7 @@ def test_commands_in_report_reproduce_scores(report_files, truebleu_command, tmp
     assert manifest == page.manifest["comparison"]
 
 
-def test_commands_in_report_omit_folders(report_files, truebleu_command):
+def test_commands_in_report_omit_the_common_folder(report_files, truebleu_command):
     folder, words = report_files
     path = folder / "report.html"
     truebleu_command("report", *words, "--labels", f"d={folder / 'documents.txt'}", "-o", path)

@@ -169,7 +169,7 @@ class Identification(Record):
 
     @property
     def headline(self) -> str:
-        """A sentence that names the most likely member, or says that no common variant matches."""
+        """A sentence that names the most likely member, or a possible one."""
         if self.likeliest is not None:
             return (
                 f"{self.target_score} is most likely {self.likeliest.description} "
@@ -184,9 +184,9 @@ class Identification(Record):
         verb = "matches" if len(self.matches) == 1 else "match"
         certainty = "may be" if self.expected_matches >= MAX_CHANCE_MATCHES else "is unlikely to be"
         return (
-            f"No usual variant of BLEU gives {self.target_score} on this text; "
-            f"{len(self.matches)} of {self.tried:,} computations {verb}, which {certainty} chance "
-            f"(matches expected by chance: {_format_expectation(self.expected_matches)}). "
+            f"{self.target_score} may be {self.matches[0].description}, which papers rarely "
+            f"report; {len(self.matches)} of {self.tried:,} computations {verb}, which {certainty} "
+            f"chance (matches expected by chance: {_format_expectation(self.expected_matches)}). "
             f"{self._advice}"
         )
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 # Numbers larger than this are probably typos.
 MAX_SEGMENTS = 10**12
 
-# Options with file names; the report shows these names without folders.
+# Options with file names; the report shows these names without the folder that contains them all.
 FILE_OPTIONS = (
     *("references", "input", "source", "docs", "labels", "word_counts", "terms", "scores"),
     *("registry", "spans"),
@@ -260,15 +260,25 @@ def _parse_labels(options: argparse.Namespace) -> dict[str, File] | File | None:
 
 
 def build_commands(options: argparse.Namespace) -> Iterator[str]:
-    """Yield command lines that reproduce the scores. File names are given without folders."""
+    """Yield command lines that reproduce the scores in the folder that contains all files."""
+    words = [
+        word for name in FILE_OPTIONS for word in _flatten_values(getattr(options, name, None))
+    ]
+    paths = [str(word).rpartition("=")[2] for word in words if word not in (None, "-")]
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(one)) for one in paths] or ["/"])
     compares_systems = files.uses_tables(options) or len(options.input or ()) > 1
     name, command = ("compare", compare.COMMAND) if compares_systems else ("score", score.COMMAND)
-    yield join(["truebleu", "report", *_list_option_words(COMMAND, options), "-o", "report.html"])
-    yield join(["truebleu", name, *_list_option_words(command, options)])
+    yield join(
+        ["truebleu", "report", *_list_option_words(COMMAND, options, folder), "-o", "report.html"]
+    )
+    yield join(["truebleu", name, *_list_option_words(command, options, folder)])
 
 
-def _list_option_words(command: Command, options: argparse.Namespace) -> Iterator[str]:
-    """Yield the words of a command line for the options that differ from the defaults."""
+def _list_option_words(command: Command, options: argparse.Namespace, folder: str) -> Iterator[str]:
+    """Yield the words of a command line for the options that differ from the defaults.
+
+    folder: the folder from which file names start.
+    """
     # The available options depend on the metrics and on the test set.
     selection_words = ["-m", *(options.metrics or [metric_options.DEFAULT_METRIC])]
     if getattr(options, "test_set", None) is not None:
@@ -282,9 +292,12 @@ def _list_option_words(command: Command, options: argparse.Namespace) -> Iterato
             continue
         words = [str(word) for word in _flatten_values(value)]
         if action.dest in FILE_OPTIONS:
-            # Keep a prefix such as NAME=, but not the folder.
+            # Keep a prefix such as NAME=.
             parts = (word.rpartition("=") for word in words)
-            words = [f"{name}{sign}{os.path.basename(path)}" for name, sign, path in parts]
+            words = [
+                f"{name}{sign}{path if path == '-' else os.path.relpath(path, folder)}"
+                for name, sign, path in parts
+            ]
         if action.nargs != 0:
             seen_options.add(action.dest)
             yield from (*action.option_strings[:1], *words)

@@ -109,7 +109,7 @@ export const exportsView = {
       columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)}%`, formatScore(getPercentile(q))]).concat(b ? [["ties (Δ = 0)", formatCount(tieCount)]] : []) }),
       el("p.soft", {}, "Other views have buttons to save their own charts."));
     container.append(charts);
-    if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "Run these commands in the data folder to reproduce the scores."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));
+    if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "Run these commands in the folder that contains all files to reproduce the scores."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));
     if (manifest.bibtex) container.append(el("section", {}, el("h2", {}, "Citation"), manifest.setup ? el("p", {}, manifest.setup) : null, renderExport(manifest.bibtex, "BibTeX", "truebleu.bib", "application/x-bibtex")));
 
     /** Create the checkbox for escaping formulas. */

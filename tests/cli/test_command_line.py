@@ -351,7 +351,7 @@ def test_identical_systems_give_warning(text_folder, truebleu_command):
         (["score", "ref", "-i", "good", "-w", "-1"], 2, ["-1"]),
         (["score", "ref", "-i", "good", "--max-order", "99"], 2, ["16"]),
         (["score", "ref", "-i", "good", "--threads", "-1"], 2, ["-1"]),
-        (["score", "ref", "-i", "good", "-m", "cider"], 2, ["cider", "bleu"]),
+        (["score", "ref", "-i", "good", "-m", "spice"], 2, ["spice", "bleu"]),
         (["score", "ref", "-i", "good", "--weights", "1", "nan"], 2, ["weights", "nan"]),
         (["score", "ref", "-i", "good", "-o", "nowhere/out"], 1, ["nowhere"]),
         (["score", "ref", "-i", "good", "-o", "ref"], 2, ["ref"]),

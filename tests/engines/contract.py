@@ -393,7 +393,7 @@ def _is_installed(metric: str | Metric) -> bool:
     if not resolved_metric.FALLIBLE:
         return True
     try:
-        resolved_metric.sentence("a", "a")
+        resolved_metric.sentence("a", "a", *(["a"] if resolved_metric.NEEDS_SOURCE else []))
     except ImportError:
         return False
     return True

@@ -89,6 +89,7 @@ METRICS: dict[str, Callable[[], truebleu.Metric]] = {
     "CodeBLEU": partial(truebleu.CodeBLEU, part="ngram"),
     "NLTKBLEU": truebleu.NLTKBLEU,
     "ROUGE-2": partial(truebleu.metric, "rouge-2"),
+    "CIDEr": partial(truebleu.metric, "cider-d"),
 }
 
 
@@ -253,6 +254,7 @@ CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
     "distinct_n": lambda texts, _: truebleu.distinct_n(texts, 3),
     "IBLEU": with_source(truebleu.IBLEU),
     "GECGLEU": with_source(truebleu.GECGLEU),
+    "SARI": with_source(truebleu.SARI),
     "family": truebleu.family.score,
     "which": lambda hypotheses, references: truebleu.which(12.34, hypotheses, references),
     "meta_evaluate": agreed,
@@ -538,6 +540,32 @@ def delayed(n: int, folder: Path) -> Work:
 
 add("latency", delayed, 10, 300)
 
+# ---- token ids, rewards, error spans ----
+
+
+def make_ids(n: int, _: Path) -> Work:
+    values = [[i % 1009, i * 7 % 1009, i, 5] for i in range(n)]
+    return lambda: BLEU().score(truebleu.token_ids(values, pad=0), values)
+
+
+def make_rewards(n: int, _: Path) -> Work:
+    references = [f"the cat number {i} sat on the mat" for i in range(n)]
+    completions = [f"<think>{i}</think>{text}." for i, text in enumerate(references)]
+    return lambda: truebleu.reward("chrf", strip_thinking=True)(completions, references)
+
+
+def make_spans(n: int, folder: Path) -> Work:
+    file = folder / f"mqm.{n}.tsv"
+    header = "system doc doc_id seg_id rater source target category severity"
+    rows = [f"a d 1 {i + 1} r x it_<v>rains</v> Grammar Minor" for i in range(n)]
+    file.write_text("".join("\t".join(row.split()) + "\n" for row in (header, *rows)))
+    return lambda: truebleu.read_spans(file)
+
+
+add("token_ids", make_ids, 10, 2000)
+add("reward", make_rewards, 10, 1000)
+add("read_spans", make_spans, 10, 500)
+
 # ---- public names with and without a case ----
 
 # Names of cases begin with these words.
@@ -550,11 +578,12 @@ COMMAND_TITLES = {
     "File": "one line, file",
     "Metric": "BLEU.segments",
     "metric": "ROUGE-2",
+    "document_frequencies": "CIDEr",
 }
 NO_TEXT = dict.fromkeys(
     (
         *("Signature", "InputError", "TextWarning", "TestSet", "testset", "language", "lab"),
-        *("cite", "create_playground", "__version__"),
+        *("autorank", "cite", "create_playground", "__version__"),
     ),
     "reads no text of any size",
 ) | dict.fromkeys(
@@ -562,6 +591,8 @@ NO_TEXT = dict.fromkeys(
         "AgreementTests",
         "Check",
         "Comparison",
+        "ErrorSpan",
+        "ErrorSpans",
         "EvaluatedText",
         "Explanation",
         "Family",
@@ -577,6 +608,7 @@ NO_TEXT = dict.fromkeys(
         "SystemSelection",
         "TaskFolder",
         "Report",
+        "Reward",
         "Score",
         "Scores",
     ),

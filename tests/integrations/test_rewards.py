@@ -425,6 +425,12 @@ def test_pickled_reward_gives_the_same_rewards():
     assert copy([THINKING], ["it rains"]) == reward([THINKING], ["it rains"])
 
 
+def run_coroutine(coroutine):
+    """Run a coroutine in a thread, because browser tests leave a running loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
 def test_frozen_reward_rejects_assignment():
     with pytest.raises(AttributeError):
         tb.reward("chrf").scale = 2
@@ -442,7 +448,7 @@ def test_rewards_are_equal_in_threads_and_coroutines(text):
         threads = await asyncio.gather(*(asyncio.to_thread(reward.one, *pair) for pair in pairs))
         return direct, threads
 
-    assert asyncio.run(compute_rewards()) == (expected, expected)
+    assert run_coroutine(compute_rewards()) == (expected, expected)
     assert reward.statistics["completions"] == 4 * len(pairs)
 
 
@@ -606,7 +612,7 @@ def test_openrlhf_call():
     torch = pytest.importorskip("torch")
     prompt = "<|im_start|>user\nRegnet es?<|im_end|>\n<|im_start|>assistant\n"
     reward = tb.reward("chrf", strip_thinking=True)
-    result = asyncio.run(
+    result = run_coroutine(
         asyncio.to_thread(
             reward.openrlhf, [prompt + THINKING + "<|im_end|>"], [prompt], ["it rains"]
         )
@@ -682,8 +688,8 @@ def test_verifiers_v1_task():
         for name in inspect.signature(task.chrf).parameters
         if name in available
     }
-    assert asyncio.run(task.chrf(**named)) == SCORE
-    assert asyncio.run(task.in_method(trace)) == SCORE
+    assert run_coroutine(task.chrf(**named)) == SCORE
+    assert run_coroutine(task.in_method(trace)) == SCORE
 
 
 def test_rouge_can_be_a_reward():
@@ -736,15 +742,15 @@ def test_examples_of_the_page_define_rewards(tmp_path, monkeypatch):
         SCORE
     ]
     assert (
-        asyncio.run(results["score_in_coroutine"](solution_str=THINKING, ground_truth="it rains"))
+        run_coroutine(results["score_in_coroutine"](solution_str=THINKING, ground_truth="it rains"))
         == SCORE
     )
     assert list(inspect.signature(results["reward_func"]).parameters)[:2] == ["queries", "prompts"]
     assert swift.orms["chrf"]()([THINKING], solution=["it rains"], trainer_state=None) == [SCORE]
     log = [{"role": "assistant", "content": THINKING}]
     assert results["step"](None, [log], [{"ground_truth": "it rains"}])[3] == [SCORE]
-    assert asyncio.run(results["verify"](None, body)) == {"reward": SCORE}
+    assert run_coroutine(results["verify"](None, body)) == {"reward": SCORE}
     assert results["rubric"].funcs[0](completion=THINKING, answer="it rains") == SCORE
     task = results["Translation"]()
     task.data = SimpleNamespace(answer="it rains")
-    assert asyncio.run(task.chrf(SimpleNamespace(last_reply=THINKING))) == SCORE
+    assert run_coroutine(task.chrf(SimpleNamespace(last_reply=THINKING))) == SCORE

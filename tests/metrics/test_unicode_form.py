@@ -39,7 +39,7 @@ def test_unicode_form_gives_scores_of_converted_text(name, form):
         assert metric.segments(*texts).tolist() == plain.segments(*converted_texts).tolist()
         first_segments = [[column[0] for column in columns] for columns in (texts, converted_texts)]
         assert metric.sentence(*first_segments[0]).value == plain.sentence(*first_segments[1]).value
-        if not plain.NEEDS_SOURCE:
+        if not plain.NEEDS_SOURCE and "df" not in plain.parameters:
             assert metric.matrix(*texts).tolist() == plain.matrix(*converted_texts).tolist()
     signature = str(metric)
     assert f"|unicode:{form}|" in signature

@@ -119,7 +119,7 @@ OTHER_POSITIONAL = {
     "family": {"action"},
     "testset": {"action", "names"},
     "history": {"log"},
-    "cite": {"result"},
+    "cite": {"results"},
     "completion": {"shell"},
 }
 

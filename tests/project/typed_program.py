@@ -79,6 +79,30 @@ def check_metrics() -> None:
     assert_type(tb.mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS).value, float)
 
 
+def check_captions_rewards_and_ids() -> None:
+    """Captions, rewards for training, and token ids."""
+    frequencies = tb.document_frequencies(REFERENCES)
+    assert_type(tb.CIDEr(df=frequencies).score(HYPOTHESES, REFERENCES).value, float)
+    reward = tb.reward({"chrf": 0.7, "bleu": 0.3}, strip_thinking=True)
+    assert_type(reward, tb.Reward)
+    assert_type(reward.one("it rains", "it rains"), float)
+    ids = tb.token_ids([[5, 6, 7, 0], [5, 6, 7, 8]], pad=0)
+    assert_type(tb.bleu(ids, [[5, 6, 7, 9], [5, 6, 7, 8]]).value, float)
+
+
+def check_error_spans(folder: Path) -> None:
+    """Error spans of annotators, and the automatic ranking of WMT25."""
+    path = folder / "mqm.tsv"
+    names = "system doc doc_id seg_id rater source target category severity"
+    row = ["a", "d", "1", "1", "r", "Es regnet.", "it <v>rains</v>", "Grammar", "Minor"]
+    path.write_text("\n".join("\t".join(cells) for cells in (names.split(), row)) + "\n", "utf-8")
+    spans = tb.read_spans(path)
+    assert_type(spans, tb.ErrorSpans)
+    assert_type(list(spans), list[tb.ErrorSpan])
+    scores = {"BLEU": {"a": 1.0, "b": 2.0, "c": 4.0}, "chrF": {"a": 2.0, "b": 3.0, "c": 4.0}}
+    assert_type(tb.autorank(scores), dict[str, float])
+
+
 def check_texts() -> None:
     """Texts without references, and language information."""
     assert_type(tb.self_bleu(HYPOTHESES).value, float)
@@ -159,9 +183,11 @@ def main() -> None:
     check_score_types()
     check_metrics()
     check_texts()
+    check_captions_rewards_and_ids()
     with tempfile.TemporaryDirectory() as folder:
         views(Path(folder))
         check_files(Path(folder))
+        check_error_spans(Path(folder))
     people()
 
 

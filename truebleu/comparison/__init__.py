@@ -187,7 +187,8 @@ class Comparison(ComparisonView):
 
         >>> references = ["the cat is on the mat", "nobody was there", "it rains again"] * 10
         >>> poor = ["a cat is at the mat", "nobody were here", "it rains"] * 10
-        >>> comparison = compare({"poor": poor, "good": references}, references)
+        >>> good = [*references[:29], "it rained again"]
+        >>> comparison = compare({"poor": poor, "good": good}, references)
         >>> comparison.best, round(comparison.best_p, 4)
         ('good', 0.0001)
         """

@@ -74,14 +74,16 @@ class DocumentFrequencies(Mapping[str, Any]):
             with open(name, encoding="utf-8") as stream:
                 return cls.from_mapping(json.load(stream))
         except OSError as error:
-            raise InputError(f"{name}: {error.strerror or error}") from None
+            raise InputError(f"document frequencies (df): {name}: {error.strerror}") from None
         except ValueError as error:
             advice = (
                 ""
                 if not name.endswith((".p", ".pkl", ".pickle"))
                 else (" truebleu does not read pickle files; convert the file to JSON")
             )
-            raise InputError(f"{name}: invalid document frequencies: {error}.{advice}") from None
+            raise InputError(
+                f"document frequencies (df): {name} is invalid: {error}.{advice}"
+            ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file of frequencies."""
@@ -290,7 +292,7 @@ class CIDEr(CaptionMetric):
 
     >>> metric = CIDEr(df={"images": 10, "counts": {"a": 9, "dog": 2, "a dog": 2}})
     >>> print(metric.sentence("A dog runs.", ["A dog is running."]))
-    CIDEr-D = 1.3371
+    CIDEr-D = 1.2537
     """
 
     __slots__ = ()

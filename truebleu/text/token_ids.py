@@ -55,7 +55,7 @@ def token_ids(
     >>> from truebleu import BLEU
     >>> hypotheses = token_ids([[5, 6, 7, 8, 0, 0], [5, 6, 7, 9, 8, 0]], pad=0)
     >>> print(BLEU().score(hypotheses, [[5, 6, 7, 8], [5, 6, 7, 8]]).signature)
-    nrefs:1|case:mixed|eff:no|tok:ids|smooth:exp|by:truebleu-0.1.0
+    nrefs:1|case:mixed|eff:no|tok:ids|smooth:exp|version:2.6.0|by:truebleu-0.1.0
     """
     return read_token_ids("", values, pad=pad, lengths=lengths, eos=eos, skip=skip)
 

@@ -303,9 +303,10 @@ def test_tests_of_one_measure_form_one_family(measures):
         [result, *_] = run_paired_tests(
             measures, pairs="all", correction=correction, randomizations=200
         )
-        for family in (result.differences, result.pairs):
-            differences = list(family.values())
-            assert [d.adjusted_p for d in differences] == adjust([d.p for d in differences])
+        pairs = list(result.pairs.values())
+        assert [d.adjusted_p for d in pairs] == adjust([d.p for d in pairs])
+        for name, difference in result.differences.items():
+            assert difference.adjusted_p == result.get_difference(name, result.baseline).adjusted_p
         assert result.correction == correction
 
 

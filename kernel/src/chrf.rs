@@ -9,10 +9,9 @@
 //! positions. Each vector lane holds one order, so one step handles all orders. Long texts are
 //! sorted.
 
-mod bitsets;
+pub(crate) mod bitsets;
 mod characters;
 mod general;
-pub(crate) mod short_tokens;
 
 use crate::count::{self, Metric};
 use crate::lex::{self, Tokenizer, whitespace};

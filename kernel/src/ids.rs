@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 
 /// Random seed for spreading keys over the table.
 #[derive(Clone, Copy)]
-struct Seed(u64, u64);
+pub(crate) struct Seed(u64, u64);
 
 impl Seed {
-    fn process_seed() -> Self {
+    pub(crate) fn process_seed() -> Self {
         static SEED: OnceLock<Seed> = OnceLock::new();
         *SEED.get_or_init(|| {
             let random = RandomState::new();
@@ -23,7 +23,7 @@ impl Seed {
     }
 
     #[inline(always)]
-    fn hash(self, key: u64) -> u64 {
+    pub(crate) fn hash(self, key: u64) -> u64 {
         let product = u128::from(key ^ self.0) * u128::from(self.1);
         product as u64 ^ (product >> 64) as u64
     }
@@ -79,7 +79,8 @@ impl KeyIds {
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut index = (self.seed.hash(key) >> self.shift) as usize & mask;
-        while self.slots[index].1 != EMPTY && self.slots[index].0 != key {
+        // A single branch: it is unpredictable whether a key has an id.
+        while (self.slots[index].1 != EMPTY) & (self.slots[index].0 != key) {
             index = (index + 1) & mask;
         }
         index

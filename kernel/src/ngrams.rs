@@ -24,7 +24,6 @@
 
 mod numbered_tokens;
 
-use crate::chrf::short_tokens;
 use crate::ids::{KeyIds, TokenIds};
 use crate::interrupt::Work;
 use crate::simd::{Job, ORDERS, Vector};
@@ -52,8 +51,6 @@ pub struct MatchScratch {
     marks: Vec<u64>,
     /// The positions of each key of the current reference.
     index: PositionIndex,
-    /// The buffers for matching short tokens.
-    short: short_tokens::ShortTokenScratch,
     /// The buffers for matching long segments.
     numbered: numbered_tokens::NumberedTokenScratch,
 }
@@ -80,20 +77,6 @@ impl Match<'_, '_> {
         let Self { hypothesis, references, max_order, scratch } = self;
         // SAFETY: guaranteed by the caller.
         let matches_by_bitsets = unsafe {
-            if let [reference] = references
-                && max_order <= ORDERS
-                && reference.count() > 64
-                && let Some(short_matches) = short_tokens::count_short_tokens::<V>(
-                    &hypothesis,
-                    reference,
-                    max_order,
-                    &mut scratch.short,
-                )
-            {
-                let mut matches = [0; MAX_ORDER];
-                matches[..max_order].copy_from_slice(&short_matches[..max_order]);
-                return matches;
-            }
             match references {
                 [reference]
                     if max_order == 4
@@ -103,8 +86,11 @@ impl Match<'_, '_> {
                     match_one_word::<V>(&hypothesis, reference, scratch)
                 }
                 _ if has_too_many_references(&hypothesis, references) => None,
+                [reference] if max_order <= ORDERS && reference.count() > 64 => {
+                    scratch.numbered.count_matches::<V>(&hypothesis, references, max_order)
+                }
                 _ if references.iter().any(|reference| reference.count() > MAX_BITSET_TOKENS) => {
-                    scratch.numbered.count_matches(&hypothesis, references, max_order)
+                    scratch.numbered.count_matches::<V>(&hypothesis, references, max_order)
                 }
                 _ => match_many_words::<V>(&hypothesis, references, max_order, scratch),
             }

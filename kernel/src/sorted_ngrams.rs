@@ -88,10 +88,11 @@ pub fn count_matches(
         std::mem::swap(&mut keys, &mut sorted);
     }
     let mut matches = match references.len() {
-        0 | 1 => sum_clipped_counts::<2>(keys, id_bits, text_bits),
-        2 => sum_clipped_counts::<3>(keys, id_bits, text_bits),
-        3 | 4 => sum_clipped_counts::<5>(keys, id_bits, text_bits),
-        _ => sum_clipped_counts::<{ 1 + MAX_REFERENCES }>(keys, id_bits, text_bits),
+        0 | 1 if orders <= 4 => sum_clipped_counts::<2, 4>(keys, id_bits, text_bits),
+        0 | 1 => sum_clipped_counts::<2, ORDERS>(keys, id_bits, text_bits),
+        2 => sum_clipped_counts::<3, ORDERS>(keys, id_bits, text_bits),
+        3 | 4 => sum_clipped_counts::<5, ORDERS>(keys, id_bits, text_bits),
+        _ => sum_clipped_counts::<{ 1 + MAX_REFERENCES }, ORDERS>(keys, id_bits, text_bits),
     };
     // Subtract n-grams that extend past the ends of both texts.
     for order in 1..orders.min(hypothesis.len() + 1) {
@@ -126,27 +127,28 @@ fn rank_ids<'a>(
     }
 }
 
-/// Return the sum of the clipped counts of each order, given the sorted keys of at most `N` texts.
-fn sum_clipped_counts<const N: usize>(
+/// Return the sum of the clipped counts of the first `O` orders, given the sorted keys of at most
+/// `N` texts.
+fn sum_clipped_counts<const N: usize, const O: usize>(
     keys: &[u64],
     id_bits: usize,
     text_bits: usize,
 ) -> [u32; ORDERS] {
     // For each number of equal bits: all bits set in the orders whose n-grams are equal.
-    let equal_orders: [[i32; ORDERS]; 65] = std::array::from_fn(|bits| {
+    let equal_orders: [[i32; O]; 65] = std::array::from_fn(|bits| {
         std::array::from_fn(|order| if (order + 1) * id_bits <= bits { -1 } else { 0 })
     });
     let text_mask = (1 << text_bits) - 1;
-    let mut matches = [0_i32; ORDERS];
+    let mut matches = [0_i32; O];
     // For each text and order, the count of the current n-gram.
-    let mut counts = [[0_i32; ORDERS]; N];
+    let mut counts = [[0_i32; O]; N];
     let mut work = Work::default();
     for (i, &key) in keys.iter().enumerate() {
         work.add(1);
         let text = (key & text_mask) as usize;
         let next_key = keys.get(i + 1).copied().unwrap_or(!key);
         let equal = &equal_orders[((key ^ next_key) & !text_mask).leading_zeros() as usize];
-        for order in 0..ORDERS {
+        for order in 0..O {
             let mut max_count = 0;
             for (number, counts) in counts.iter_mut().enumerate().rev() {
                 let count = counts[order] + i32::from(number == text);
@@ -156,5 +158,5 @@ fn sum_clipped_counts<const N: usize>(
             matches[order] += max_count & !equal[order];
         }
     }
-    matches.map(|count| count as u32)
+    std::array::from_fn(|order| matches.get(order).map_or(0, |&count| count as u32))
 }

@@ -574,11 +574,15 @@ fn lex_token_block(
     lines: &mut LineTable,
     exceptions: &mut Vec<Exception>,
 ) {
-    let mut start = 0;
-    for &end in &token_block.token_ends {
-        tokens.push(start, end as usize);
-        start = end as usize;
+    let ends = &token_block.token_ends[..];
+    let (start_places, end_places) = tokens.reserve_positions(ends.len());
+    // SAFETY: there is space for one value per token.
+    unsafe {
+        end_places.copy_from_nonoverlapping(ends.as_ptr(), ends.len());
+        start_places.write(0);
+        start_places.add(1).copy_from_nonoverlapping(ends.as_ptr(), ends.len());
     }
+    tokens.set_count(ends.len());
     let text = token_block.text.padded();
     tokens.make_keys(text, memchr::memchr(0, text.bytes()).is_some());
     lines.token_ends.extend_from_slice(&token_block.segment_ends);

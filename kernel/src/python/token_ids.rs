@@ -4,17 +4,23 @@ use super::sources::{Source, batch_limits};
 use crate::error::Error;
 use crate::interrupt::Work;
 use crate::text_batches::{self, Batch, BatchSize, Block, TokenBlock, check_text_size};
-use pyo3::buffer::{Element, PyBuffer};
+use pyo3::buffer::{Element, PyBuffer, ReadOnlyCell};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PySlice, PyTuple};
 use std::sync::Arc;
 
+/// Number of ids that are converted together.
+const CHUNK_IDS: usize = 1 << 10;
+
 /// Texts of token ids. A segment of references may have several texts.
 #[derive(Default)]
 struct IdTexts {
-    ids: Vec<u64>,
-    /// The end of each text in `ids`.
+    /// The lower 32 bits of each id.
+    low: Vec<u32>,
+    /// The upper 32 bits of each id; empty if all are 0.
+    high: Vec<u32>,
+    /// The end of each text in `low`.
     text_ends: Vec<usize>,
     /// For references: the end of each segment in `text_ends`.
     segment_ends: Option<Vec<usize>>,
@@ -31,9 +37,23 @@ impl IdTexts {
         (if segment == 0 { 0 } else { ends[segment - 1] })..ends[segment]
     }
 
-    fn ids(&self, text: usize) -> &[u64] {
-        let start = if text == 0 { 0 } else { self.text_ends[text - 1] };
-        &self.ids[start..self.text_ends[text]]
+    /// Return the positions of the ids of a text.
+    fn positions(&self, text: usize) -> std::ops::Range<usize> {
+        (if text == 0 { 0 } else { self.text_ends[text - 1] })..self.text_ends[text]
+    }
+
+    fn id(&self, position: usize) -> u64 {
+        let high = self.high.get(position).copied().unwrap_or(0);
+        u64::from(high) << 32 | u64::from(self.low[position])
+    }
+
+    fn push(&mut self, id: u64) {
+        let high = (id >> 32) as u32;
+        if high != 0 || !self.high.is_empty() {
+            self.high.resize(self.low.len(), 0);
+            self.high.push(high);
+        }
+        self.low.push(id as u32);
     }
 
     /// Return the location of a text for messages.
@@ -55,18 +75,33 @@ struct IdRules {
 }
 
 impl IdRules {
-    /// Append the ids of a row to `ids`; return an error message for an invalid row.
-    fn append<T: Copy + Into<i128>>(&self, row: &[T], ids: &mut Vec<u64>) -> Result<(), String> {
-        let is = |id: &T, value: Option<i128>| value == Some((*id).into());
+    /// Append the ids of a row to `texts`; return an error message for an invalid row.
+    fn append<T: Element + Into<i128>>(
+        &self,
+        row: &[ReadOnlyCell<T>],
+        texts: &mut IdTexts,
+    ) -> Result<(), String> {
+        let mut work = Work::default();
+        if self.pad.is_none() && self.eos.is_none() && self.skip.is_empty() {
+            // This loop is branch-free. The bits of all ids show whether each id fits.
+            let bits = row.chunks(1 << 12).fold(0, |bits, part| {
+                work.add(part.len());
+                part.iter().fold(bits, |bits: i128, id| bits | id.get().into())
+            });
+            if (0..1 << 32).contains(&bits) && texts.high.is_empty() {
+                texts.low.extend(row.iter().map(|id| id.get().into() as u32));
+                return Ok(());
+            }
+        }
+        let is = |id: &ReadOnlyCell<T>, value: Option<i128>| value == Some(id.get().into());
         let start = row.iter().position(|id| !is(id, self.pad) || self.pad == self.eos);
         let row = &row[start.unwrap_or(row.len())..];
         let end = self.eos.and_then(|_| row.iter().position(|id| is(id, self.eos)));
         let row = &row[..end.unwrap_or(row.len())];
         let end = row.iter().rposition(|id| !is(id, self.pad)).map_or(0, |last| last + 1);
-        let mut work = Work::default();
-        for &id in &row[..end] {
+        for id in &row[..end] {
             work.add(1);
-            let id: i128 = id.into();
+            let id: i128 = id.get().into();
             if Some(id) == self.pad {
                 return Err(format!("the padding {id} is between other ids"));
             }
@@ -74,7 +109,7 @@ impl IdRules {
                 continue;
             }
             let id = u64::try_from(id).map_err(|_| format!("negative id {id}"))?;
-            ids.push(id);
+            texts.push(id);
         }
         Ok(())
     }
@@ -94,15 +129,19 @@ fn read_rows<T: Element + Into<i128>>(
     rules: &IdRules,
     texts: &mut IdTexts,
 ) -> PyResult<Option<(usize, String)>> {
-    let values = PyBuffer::<T>::get(data)?.to_vec(data.py())?;
-    texts.ids.reserve(values.len());
+    let buffer = PyBuffer::<T>::get(data)?;
+    let pointer = buffer.as_slice_ptr();
+    let pointer = pointer.ok_or_else(|| PyValueError::new_err("the buffer is not contiguous"))?;
+    // SAFETY: the buffer outlives the slice, and other code may change it only between calls.
+    let values = unsafe { &*(pointer.as_ptr() as *const [ReadOnlyCell<T>]) };
+    texts.low.reserve_exact(values.len());
     let mut start = 0;
     for (text, &end) in ends.iter().enumerate() {
         let row = values.get(start..end).ok_or_else(|| PyValueError::new_err("too few values"))?;
-        if let Err(problem) = rules.append(row, &mut texts.ids) {
+        if let Err(problem) = rules.append(row, texts) {
             return Ok(Some((text, problem)));
         }
-        texts.text_ends.push(texts.ids.len());
+        texts.text_ends.push(texts.low.len());
         start = end;
     }
     Ok(None)
@@ -155,7 +194,8 @@ impl TokenIds {
         let index = usize::try_from(index).ok().filter(|index| *index < count);
         let index = index.ok_or_else(|| PyIndexError::new_err("segment index out of range"))?;
         let join = |text| {
-            let decimals: Vec<String> = self.texts.ids(text).iter().map(u64::to_string).collect();
+            let ids = self.texts.positions(text).map(|position| self.texts.id(position));
+            let decimals: Vec<String> = ids.map(|id| id.to_string()).collect();
             decimals.join(" ")
         };
         if self.texts.segment_ends.is_none() {
@@ -169,7 +209,7 @@ impl TokenIds {
     }
 
     fn __repr__(&self) -> String {
-        format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.ids.len())
+        format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.low.len())
     }
 
     /// Return a kernel source of the ids.
@@ -185,22 +225,37 @@ struct IdSource {
     position: usize,
 }
 
-/// Append an id as ASCII characters from `@` on, each of which represents six bits. Ids below 2^24
-/// become four characters, which the matcher compares fastest.
-#[inline(always)]
-fn append_id(text: &mut Vec<u8>, id: u64) {
-    let mut rest = id;
-    if id < 1 << 24 {
-        let id = id as u32;
-        let bits = id & 0x3F | (id & 0xFC0) << 2 | (id & 0x3_F000) << 4 | (id & 0xFC_0000) << 6;
-        text.extend_from_slice(&(bits | 0x4040_4040).to_le_bytes());
-        return;
-    }
-    loop {
-        text.push(b'@' | (rest & 63) as u8);
-        rest >>= 6;
-        if rest == 0 {
-            break;
+impl IdTexts {
+    /// Append a text to a block. Each id becomes ASCII characters from `@` on, each of which
+    /// represents six bits. Ids below 2^24 become four characters.
+    fn append_text(&self, text: usize, block: &mut TokenBlock) {
+        let positions = self.positions(text);
+        let mut work = Work::default();
+        for start in positions.clone().step_by(CHUNK_IDS) {
+            work.add(CHUNK_IDS);
+            let ids = start..positions.end.min(start + CHUNK_IDS);
+            let (low, first) = (&self.low[ids.clone()], block.text.len() as u32);
+            let buffer = block.text.buffer_mut();
+            if self.high.is_empty() && low.iter().fold(0, |bits, id| bits | id) < 1 << 24 {
+                let end = buffer.len();
+                buffer.resize(end + 4 * low.len(), 0);
+                for (bytes, &id) in buffer[end..].as_chunks_mut().0.iter_mut().zip(low) {
+                    let bits = id & 0x3F | (id & 0xFC0) << 2;
+                    let bits = bits | (id & 0x3_F000) << 4 | (id & 0xFC_0000) << 6;
+                    *bytes = (bits | 0x4040_4040).to_le_bytes();
+                }
+                block.token_ends.extend((1..=low.len() as u32).map(|i| first + 4 * i));
+                continue;
+            }
+            for position in ids {
+                let mut rest = self.id(position);
+                let shortest = buffer.len() + if rest < 1 << 24 { 4 } else { 1 };
+                while rest > 0 || buffer.len() < shortest {
+                    buffer.push(b'@' | (rest & 63) as u8);
+                    rest >>= 6;
+                }
+                block.token_ends.push((buffer.len() - text_batches::MARGIN) as u32);
+            }
         }
     }
 }
@@ -211,25 +266,20 @@ impl text_batches::Source for IdSource {
     }
 
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        // A token takes six times as much memory as its text, and small batches stay in caches.
         let (max_segments, max_bytes) = batch_limits(size);
         let mut blocks = vec![TokenBlock::default()];
-        let (mut count, mut work) = (0, Work::default());
+        let mut count = 0;
         while self.position < self.texts.segment_count()
             && count < max_segments
-            && (count == 0 || blocks[0].text.len() < max_bytes)
+            && (count == 0 || blocks[0].text.len() < max_bytes / 4)
         {
             for (i, text) in self.texts.texts(self.position).enumerate() {
                 if blocks.len() <= i {
                     blocks.push(TokenBlock::missing(count));
                 }
                 let block = &mut blocks[i];
-                let buffer = block.text.buffer_mut();
-                let margin = text_batches::MARGIN;
-                for &id in self.texts.ids(text) {
-                    work.add(4);
-                    append_id(buffer, id);
-                    block.token_ends.push((buffer.len() - margin) as u32);
-                }
+                self.texts.append_text(text, block);
                 block.segment_ends.push(block.token_ends.len() as u32);
                 check_text_size(&self.name, block.text.len())?;
             }

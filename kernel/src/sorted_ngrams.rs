@@ -29,7 +29,8 @@ pub struct SortScratch {
 }
 
 /// Return the clipped matches of a hypothesis with its references, given as ids below `ids`. Return
-/// `None` for more than 8 orders or references, or if a key would need more than 64 bits.
+/// `None` for no order, for more than 8 orders or references, or if a key would need more than 64
+/// bits.
 pub fn count_matches(
     hypothesis: &[u32],
     references: &[&[u32]],
@@ -39,7 +40,10 @@ pub fn count_matches(
 ) -> Option<[u32; ORDERS]> {
     let texts = || std::iter::once(hypothesis).chain(references.iter().copied());
     let length: usize = texts().map(<[u32]>::len).sum();
-    if orders > ORDERS || references.len() > MAX_REFERENCES || u32::try_from(length).is_err() {
+    if !(1..=ORDERS).contains(&orders)
+        || references.len() > MAX_REFERENCES
+        || u32::try_from(length).is_err()
+    {
         return None;
     }
     let SortScratch { keys, sorted, ranks, totals, next } = scratch;

@@ -45,7 +45,7 @@ def example_report(tmp_path_factory) -> Path:
     """Return a report with a glossary and a system name that needs escaping in URLs."""
     path = tmp_path_factory.mktemp("reading") / "reading.html"
     report(
-        {"a & b": GOOD, "poor": POOR, "third": REFERENCES},
+        {"a & b": GOOD, "poor": POOR, "third": [*REFERENCES[:-1], "nothing"]},
         REFERENCES,
         source=SOURCE,
         terms=GLOSSARY,

@@ -267,7 +267,7 @@ def test_frequent_flag_is_found(texts):
         == "wrong: 40 segments have numbers that differ from the source and the references "
         "(0 in right)"
     )
-    assert flag_findings[0]["state"] == {"flag": "numbers-differ@system1"}
+    assert flag_findings[0]["state"] == {"flag": "numbers-differ@system1", "b": "wrong"}
 
 
 def test_identical_outputs_are_found(texts):

@@ -215,7 +215,10 @@ class Identification(Record):
             )
         others = self.matches[1:]
         if not others:
-            return f"None of the {self.tried - 1:,} other computations gives this score."
+            text = f"None of the {self.tried - 1:,} other computations gives this score."
+            if self.matches[0].reference is not None:
+                text += " Pass only this reference to try all computations with it."
+            return text
         members = sum(not match.changes for match in others)
         settings = len(others) - members
         parts = [terminal_layout.format_count(members, "other member")] if members else []

@@ -205,7 +205,9 @@ def _build_worse_tables(content: Content, digits: int | None) -> Iterator[Block]
         rows = []
         for segment in content["worse_segments"]:
             texts = {"now": segment["hypothesis"], "earlier": segment["earlier_hypothesis"]}
-            texts["reference"] = next(iter(segment["references"]), None)
+            references = segment["references"]
+            for i, reference in enumerate(references, 1):
+                texts["reference" if len(references) == 1 else f"reference {i}"] = reference
             text_lines = [
                 f"{name}: {_shorten_text(text)}" for name, text in texts.items() if text is not None
             ]

@@ -189,13 +189,17 @@ def _render_tabular(tables: Sequence[Table]) -> str:
 CHARACTER_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5.75, 12, 219, 345
 
 
-# Maximum number of rows that fit on a page of a paper.
-MAX_PAGE_ROWS = 32
+# Maximum number of rows and of lines of the caption and the footnotes on a page of a paper.
+MAX_PAGE_ROWS = 35
+# Number of characters in a line of the caption.
+CAPTION_WIDTH = 90
 
 
 def _render_paper_tables(block: PaperTable) -> Iterator[str]:
     """Yield a table, or the parts of a table that is too long for one page."""
-    pages = list(_split_into_pages(block.sections))
+    paragraphs = [*block.caption, *block.footnotes]
+    used = sum(1 + len(one.text) // CAPTION_WIDTH for one in paragraphs)
+    pages = list(_split_into_pages(block.sections, max(MAX_PAGE_ROWS - used, 10)))
     if len(pages) == 1:
         yield _render_paper_table(block)
         return
@@ -209,16 +213,16 @@ def _render_paper_tables(block: PaperTable) -> Iterator[str]:
         yield _render_paper_table(part, caption)
 
 
-def _split_into_pages(sections: Sequence[Section]) -> Iterator[list[Section]]:
+def _split_into_pages(sections: Sequence[Section], max_rows: int) -> Iterator[list[Section]]:
     """Yield the sections of each page. Only sections longer than a page are divided."""
     page: list[Section] = []
-    free_rows = MAX_PAGE_ROWS
+    free_rows = max_rows
     for title, rows in sections:
-        for start in range(0, len(rows), MAX_PAGE_ROWS - 1):
-            part = rows[start : start + MAX_PAGE_ROWS - 1]
+        for start in range(0, len(rows), max_rows - 1):
+            part = rows[start : start + max_rows - 1]
             if page and len(part) + bool(title) > free_rows:
                 yield page
-                page, free_rows = [], MAX_PAGE_ROWS
+                page, free_rows = [], max_rows
             page.append((f"{title} (continued)" if title and start else title, part))
             free_rows -= len(part) + bool(title)
     yield page

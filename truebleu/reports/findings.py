@@ -389,7 +389,10 @@ def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
         comparison = f" ({_describe_counts(other_counts)})" if other_counts else ""
         segments_have = "segment has" if high == 1 else "segments have"
         text = f"{names[position]}: {high:,} {segments_have} {description}{comparison}"
-        yield Finding("flags", z_score + high / checked, text, flag=f"{flag}@system{position}")
+        state = {"flag": f"{flag}@system{position}"}
+        if names[position] != inputs.baseline:
+            state["b"] = names[position]
+        yield Finding("flags", z_score + high / checked, text, **state)
 
 
 def _describe_counts(counts: Mapping[str, int]) -> str:

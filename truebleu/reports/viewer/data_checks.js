@@ -1,6 +1,6 @@
 // Data checks view: the flags found in the data, with links to their segments.
 import {formatCount, el, formatPlural} from "./dom.js";
-import {linkSegments} from "./svg_charts.js";
+import {compareSystem, linkSegments} from "./svg_charts.js";
 
 /** Count the segments in which a flag is set, per role and in total. @param {import("./report_data.js").ReportData} data @param {number} bit */
 function countFlagged(data, bit) {
@@ -38,7 +38,7 @@ export const healthView = {
     const warnings = raised.filter(f => f.severity === "warning").length;
     container.append(el("h1", {}, "Data health"), el("p.facts", {}, raised.length ? `${formatPlural(checks.length, "check")}: ${formatPlural(warnings, "warning")}, ${formatPlural(raised.length - warnings, "note")}${scope}. Click to see the segments.` : `${formatPlural(checks.length, "check")} found no problems${scope || ` in ${formatPlural(data.n, "segment")}`}.`),
       el("ul.flags", {}, raised.map(f => el("li.flag", { class: f.severity === "warning" ? "warning" : "" }, el("h2", {}, f.title, el("span.kind", {}, f.severity === "warning" ? "⚠ warning" : "note")), el("p", {}, f.explanation),
-        el("p", {}, linkSegments(context, el("strong", {}, formatPlural(f.all, "segment")), { flag: f.id }), f.roles.map(([role, n]) => linkSegments(context, [data.getTitle(role), `: ${formatCount(n)}`], { flag: `${f.id}@${role}` })))))));
+        el("p", {}, linkSegments(context, el("strong", {}, formatPlural(f.all, "segment")), { flag: f.id }), f.roles.map(([role, n]) => linkSegments(context, [data.getTitle(role), `: ${formatCount(n)}`], { flag: `${f.id}@${role}`, ...compareSystem(context, data.systems[Number(role.replace("system", ""))]?.name) })))))));
     if (raised.length && passed.length) container.append(el("section", {}, el("h2", {}, "Checks without findings"), el("p.soft", {}, passed.map(f => f.title.toLowerCase()).join("; "), ".")));
   },
 };

@@ -1,6 +1,6 @@
 // Summary view: scores of all systems, with intervals, differences and significance tests.
 import {renderBadge, createButton, copyText, formatCount, el, renderNumber, formatFixed, joinNames, formatApproximateCount, formatPlural, formatPValue, createStateLink, renderTable, formatScore, renderScore} from "./dom.js";
-import {getFormats, linkSegments} from "./svg_charts.js";
+import {compareSystem, getFormats, linkSegments} from "./svg_charts.js";
 import {renderForest} from "./forest.js";
 import {renderFindings} from "./findings.js";
 
@@ -41,10 +41,10 @@ export const summaryView = {
   },
 };
 
-/** Link a warning to the segments with the flag of the data checks for the same marks. @param {Context} context @param {{kind: string, text: string}} warning */
-function linkFlag(context, { kind, text }) {
+/** Link a warning to the segments with the flag of the data checks for the same marks. @param {Context} context @param {{kind: string, text: string, systems?: string[]}} warning */
+function linkFlag(context, { kind, text, systems }) {
   const flag = kind === "subword marks" ? "tokenized" : kind.toLowerCase().replace(" ", "-"), { flags = [] } = context.data.manifest.health ?? {};
-  return flags.some((/** @type {any} */ f) => f.id === flag) ? [/[.?]$/.test(text) ? " " : ". ", linkSegments(context, "Show all segments", { flag })] : null;
+  return flags.some((/** @type {any} */ f) => f.id === flag) ? [/[.?]$/.test(text) ? " " : ". ", linkSegments(context, "Show all segments", { flag, ...compareSystem(context, systems?.[0]) })] : null;
 }
 
 /** @param {string} text */
@@ -120,12 +120,12 @@ function renderOverview(context, measures, content) {
 /** Render the forest plot of differences from the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
 export function renderForestPlot(context, measures, content) {
   const { data, current } = context, hasSeveralSystems = data.systems.length > 1, level = Math.round(100 * current.level);
-  const panels = measures.map(measure => ({ title: hasSeveralSystems ? `Δ ${measure.label} from ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, percentage: measure.percentage, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {
+  const panels = measures.map(measure => ({ label: measure.label, title: hasSeveralSystems ? `Δ ${measure.label} from ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, percentage: measure.percentage, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {
     const ends = hasSeveralSystems ? test?.interval : reportedScores?.interval, p = getDecidingP(test);
     return ends ? { value: hasSeveralSystems ? delta : value, low: ends.low, high: ends.high, isSignificant: !!test?.significant, isBetter: (delta > 0) === measure.higher_is_better, p: typeof p === "number" ? `p ${formatPValue(p)}` : "" } : null;
   }) })).filter(panel => panel.entries.some(Boolean));
   if (!panels.length) return null;
-  const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [measures[k].label]);
+  const backwards = panels.filter(panel => !panel.higher).map(panel => panel.label);
   return renderForest(hasSeveralSystems ? `Differences from ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better values are on the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points mark significant differences.` : "", data.systems, panels, hasSeveralSystems);
 }
 

@@ -13,6 +13,9 @@ export const LETTER_WIDTH = 6.7; // Approximate width of a letter in charts, in 
  */
 export function linkSegments({ store }, text, values, title) { return createStateLink(store, toFilterState(values), { title }, text); }
 
+/** Return the state that compares a system with the baseline, or no state for the baseline and for references. @param {Context} context @param {string | undefined} name */
+export const compareSystem = ({ data, current }, name) => name !== current.a.name && data.systems.some(system => system.name === name) ? { b: name } : {};
+
 /**
  * Render a chart that is redrawn on resize, with its caption and data table.
  * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any}} what

@@ -192,7 +192,7 @@ CHARACTER_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5.75, 12, 219, 345
 # Maximum number of rows and of lines of the caption and the footnotes on a page of a paper.
 MAX_PAGE_ROWS = 35
 # Number of characters in a line of the caption.
-CAPTION_WIDTH = 90
+CAPTION_WIDTH = 120
 
 
 def _render_paper_tables(block: PaperTable) -> Iterator[str]:

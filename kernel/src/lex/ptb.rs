@@ -237,7 +237,7 @@ struct CharacterSet {
 }
 
 impl CharacterSet {
-    fn new(ranges: Vec<(u32, u32)>, classes: Vec<char>, is_negated: bool) -> Pattern {
+    fn make_pattern(ranges: Vec<(u32, u32)>, classes: Vec<char>, is_negated: bool) -> Pattern {
         let mut set = Self { ranges, classes, is_negated, ascii: 0 };
         set.ascii = (0..128).map(|c| u128::from(set.contains_point(c)) << c).sum();
         Pattern::Set(set)
@@ -304,12 +304,12 @@ impl Pattern {
                 }
                 '[' => Self::parse_set(text),
                 '\\' if text.peek().is_some_and(|c| "lwmdszu".contains(*c)) => {
-                    CharacterSet::new(vec![], text.next().into_iter().collect(), false)
+                    CharacterSet::make_pattern(vec![], text.next().into_iter().collect(), false)
                 }
                 c => {
                     let c = if c == '\\' { text.next().unwrap_or(c) } else { c };
                     let ranges = [c, c.to_ascii_uppercase()].map(|c| (c as u32, c as u32)).to_vec();
-                    CharacterSet::new(ranges, vec![], false)
+                    CharacterSet::make_pattern(ranges, vec![], false)
                 }
             };
             choices[items].push(item);
@@ -340,7 +340,7 @@ impl Pattern {
             ranges.push((c as u32, last as u32));
         }
         text.next();
-        CharacterSet::new(ranges, classes, is_negated)
+        CharacterSet::make_pattern(ranges, classes, is_negated)
     }
 
     /// Return the ends of all matches from these positions.

@@ -12,9 +12,9 @@ export const version = pythonVersion;
 /** @typedef {string | readonly (string | null)[]} References  references of one segment: a text, or an array of texts and null (missing) */
 /**
  * @typedef {object} Options  Parameters of a metric, with the names used in Python. The README lists the parameters of each metric.
- * @property {"13a" | "intl" | "zh" | "char" | "none" | "jiwer"} [tokenize]
+ * @property {"13a" | "intl" | "zh" | "char" | "none" | "ptb" | "ptb-coco" | "ids" | "jiwer"} [tokenize]
  * @property {boolean} [lowercase]
- * @property {"exp" | "floor" | "add-k" | "none" | "add-k-all" | "add-k-tiny" | "epsilon" | "tiny"} [smoothing]
+ * @property {"exp" | "floor" | "add-k" | "none" | "add-k-all" | "add-k-tiny" | "epsilon" | "offset" | "tiny"} [smoothing]
  * @property {number | null} [smoothing_value]
  * @property {boolean | null} [effective_order]
  * @property {number} [max_order]

@@ -97,7 +97,9 @@ proptest! {
                     let token_bytes = view.map_or(0, |view| {
                         (0..view.count()).map(|i| view.token(i).len()).sum()
                     });
-                    prop_assert!(token_bytes <= segment.as_ref().map_or(0, Vec::len));
+                    // PTB writes some characters with more bytes, such as -lrb- for a parenthesis.
+                    let growth = if matches!(tokenizer, Tokenizer::Ptb { .. }) { 5 } else { 1 };
+                    prop_assert!(token_bytes <= growth * segment.as_ref().map_or(0, Vec::len));
                 }
             }
         }

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use truebleu_kernel::lex::{LexScratch, Lexer, Tokenizer, tercom};
 
 /// Return every tokenizer; tercom with all options, and without its most important option.
+/// The tokenizers that have a block form. PTB has none, lengthens some tokens, and is slow without
+/// optimization; golden files test it.
 fn tokenizers() -> impl Iterator<Item = Tokenizer> {
     let tercom = [true, false].map(|normalized| {
         let (no_punct, asian_support, twice) = (true, true, true);
@@ -16,7 +18,8 @@ fn tokenizers() -> impl Iterator<Item = Tokenizer> {
             applies_twice: twice,
         })
     });
-    Tokenizer::NAMES.into_iter().map(|(_, tokenizer)| tokenizer).chain(tercom)
+    let named = Tokenizer::NAMES.into_iter().map(|(_, tokenizer)| tokenizer);
+    named.filter(|tokenizer| !matches!(tokenizer, Tokenizer::Ptb { .. })).chain(tercom)
 }
 
 /// Return the tokens of one segment by the definition.
@@ -97,9 +100,7 @@ proptest! {
                     let token_bytes = view.map_or(0, |view| {
                         (0..view.count()).map(|i| view.token(i).len()).sum()
                     });
-                    // PTB writes some characters with more bytes, such as -lrb- for a parenthesis.
-                    let growth = if matches!(tokenizer, Tokenizer::Ptb { .. }) { 5 } else { 1 };
-                    prop_assert!(token_bytes <= growth * segment.as_ref().map_or(0, Vec::len));
+                    prop_assert!(token_bytes <= segment.as_ref().map_or(0, Vec::len));
                 }
             }
         }

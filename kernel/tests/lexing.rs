@@ -5,9 +5,9 @@ mod common;
 use proptest::prelude::*;
 use truebleu_kernel::lex::{LexScratch, Lexer, Tokenizer, tercom};
 
-/// Return every tokenizer; tercom with all options, and without its most important option.
-/// The tokenizers that have a block form. PTB has none, lengthens some tokens, and is slow without
-/// optimization; golden files test it.
+/// Return every tokenizer except PTB; tercom with all options, and without its most important option.
+///
+/// PTB has no block form, lengthens some tokens, and is slow without optimization. Golden files test it.
 fn tokenizers() -> impl Iterator<Item = Tokenizer> {
     let tercom = [true, false].map(|normalized| {
         let (no_punct, asian_support, twice) = (true, true, true);

@@ -139,10 +139,11 @@ def read_spans(path: str | os.PathLike[str] | File, *, first: int | None = None)
 
     >>> header = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
     >>> row = "A\tnews\t1\t1\tr1\tDie Katze.\tThe <v>dog</v>.\tAccuracy/Mistranslation\tMajor\n"
-    >>> from pathlib import Path
-    >>> _ = Path("mqm.tsv").write_text(header + row)
-    >>> for span in read_spans("mqm.tsv"):
-    ...     print(span.start, span.end, span.severity, span.category)
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile("w+") as file:
+    ...     _ = file.write(header + row), file.flush()
+    ...     for span in read_spans(file.name):
+    ...         print(span.start, span.end, span.severity, span.category)
     4 7 major Accuracy/Mistranslation
     """
     check_choice("first", first, (None, 0, 1))

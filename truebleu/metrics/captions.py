@@ -18,8 +18,8 @@ from math import e, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics import checked_scores, text_warnings
 from truebleu.metrics import parameters as p
-from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, summarize_reference_count
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
 from truebleu.metrics.statistics import Statistics
@@ -72,15 +72,13 @@ class DocumentFrequencies(Mapping[str, Any]):
         name = os.fspath(path)
         try:
             with open(name, encoding="utf-8") as stream:
-                return cls.from_mapping(json.load(stream))
+                return cls.from_mapping(argument_checks.load_json(stream.read()))
         except OSError as error:
             raise InputError(f"document frequencies (df): {name}: {error.strerror}") from None
         except ValueError as error:
-            advice = (
-                ""
-                if not name.endswith((".p", ".pkl", ".pickle"))
-                else (" truebleu does not read pickle files; convert the file to JSON")
-            )
+            advice = ""
+            if name.endswith((".p", ".pkl", ".pickle")):
+                advice = " truebleu does not read pickle files; convert the file to JSON"
             raise InputError(
                 f"document frequencies (df): {name} is invalid: {error}.{advice}"
             ) from None
@@ -238,8 +236,6 @@ class CaptionMetric(SegmentMeanMetric):
             )
 
     def _score_with_warnings(self, *inputs: Any) -> Any:
-        from truebleu.metrics import checked_scores
-
         score = checked_scores.score_with_warnings(self, *inputs)
         checked_scores.raise_text_warnings(text_warnings.warn_about_line_breaks([score]))
         return score
@@ -316,23 +312,13 @@ class CIDEr(CaptionMetric):
     max_order: p.Parameter[int] = p.WholeNumber(
         4, "the largest n-gram order", key="n", hints=("order", "n")
     )
-    clip: p.Parameter[bool] = p.Choice(
-        True,
-        "clip hypothesis counts, as CIDEr-D does",
-        {True: "", False: ""},
-        words={True: "yes", False: "no"},
-        short="cl",
-        optional=True,
+    clip: p.Parameter[bool] = p.Flag(
+        "clip hypothesis counts, as CIDEr-D does", default=True, short="cl", optional=True
     )
-    length_penalty: p.Parameter[bool] = p.Choice(
-        True,
+    length_penalty: p.Parameter[bool] = p.Flag(
         "multiply by the length factor, as CIDEr-D does",
-        {True: "", False: ""},
-        words={True: "yes", False: "no"},
-        key="len",
-        short="le",
-        optional=True,
-    )
+        default=True, key="len", short="le", optional=True,
+    )  # fmt: skip
 
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802

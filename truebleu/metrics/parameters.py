@@ -143,8 +143,8 @@ class Flag(Parameter[bool]):
     metavar = None
     words = ("no", "yes")
 
-    def __init__(self, help: str, **attributes: Any) -> None:  # noqa: A002
-        super().__init__(False, help, **attributes)
+    def __init__(self, help: str, *, default: bool = False, **attributes: Any) -> None:  # noqa: A002
+        super().__init__(default, help, **attributes)
 
     def validate(self, value: Any) -> bool:
         # NumPy has its own boolean types.

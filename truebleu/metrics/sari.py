@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
@@ -250,7 +251,7 @@ class SentenceSARI(SegmentMeanMetric):
                 f"hypotheses {len(texts)}"
             )
         split = _SPLITTERS[self.variant]
-        compute = _compute_t2t_parts if self.variant == "t2t" else _compute_parts
+        compute = _PART_FUNCTIONS[self.variant]
         numbers: list[tuple[float, ...]] = []
         for source, (text, references) in zip(sources, texts, strict=True):
             words, (source_words, *reference_words) = split(text), map(split, (source, *references))
@@ -259,7 +260,6 @@ class SentenceSARI(SegmentMeanMetric):
                     tokenizers.count_ngrams(source_words, n),
                     tokenizers.count_ngrams(words, n),
                     [tokenizers.count_ngrams(other, n) for other in reference_words],
-                    is_hugging_face=self.variant == "hf",
                 )
                 for n in ORDERS
             ]
@@ -330,11 +330,7 @@ def _average_shares(good: Mapping[Any, int], total: Mapping[Any, int], missing: 
 
 
 def _compute_t2t_parts(
-    source: Collection[Any],
-    hypothesis: Collection[Any],
-    references: Sequence[Counter[Any]],
-    *,
-    is_hugging_face: bool,  # noqa: ARG001
+    source: Collection[Any], hypothesis: Collection[Any], references: Sequence[Counter[Any]]
 ) -> tuple[float, float, float]:
     """Return an order's values of keep, delete and add, as in tensor2tensor.
 
@@ -357,3 +353,10 @@ def _compute_t2t_parts(
         divide(sum(count - counts[ngram] for ngram in deleted) / count, len(deleted)),
         _compute_f(divide(right, len(added)), divide(right, needed)),
     )
+
+
+_PART_FUNCTIONS: dict[str, Callable[..., tuple[float, float, float]]] = {
+    "original": partial(_compute_parts, is_hugging_face=False),
+    "hf": partial(_compute_parts, is_hugging_face=True),
+    "t2t": _compute_t2t_parts,
+}

@@ -203,6 +203,12 @@ def _warn_about_metric_languages(
             yield {"kind": "language", "systems": [], "metrics": [name], "text": text}
 
 
+def _get_reference_text(summaries: Mapping[str, Summary]) -> Any:
+    """Return the summary of the longest text of the references, or None without a summary."""
+    texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
+    return max(texts, key=lambda one: one["characters"], default=None)
+
+
 def may_be_for_english(metric: Metric[Any]) -> bool:
     """Return whether a metric depends on the language and was not given another than English.
 
@@ -217,8 +223,7 @@ def _warn_about_english_metrics(
     summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
 ) -> Iterator[dict[str, Any]]:
     """Yield a warning for each metric for English if the references are not in English."""
-    texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
-    text = max(texts, key=lambda one: one["characters"], default=None)
+    text = _get_reference_text(summaries)
     if text is None:
         return
     is_latin = text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
@@ -434,8 +439,7 @@ def warn_about_references(
     summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
 ) -> Iterator[dict[str, Any]]:
     """Yield warnings about scripts in the references that metrics do not split, one per remedy."""
-    texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
-    text = max(texts, key=lambda one: one["characters"], default=None)
+    text = _get_reference_text(summaries)
     # Avoid the import for text in scripts that every tokenizer splits.
     if text is None or is_always_split(text["scripts"], text["characters"], text["accented"]):
         return

@@ -158,7 +158,7 @@ FLAGS = {
     "special-tokens": make_warning(
         "Special tokens",
         "The text contains tokens of a model, such as <unk>, </s> or [PAD], which are scored as "
-        "words. Remove them first.",
+        "words. Remove them first, unless they belong to the text.",
     ),
 }
 

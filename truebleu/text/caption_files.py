@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -96,11 +95,12 @@ def read_results(path: str, images: Mapping[Any, Any]) -> list[str]:
 def _read_json(path: str) -> Any:
     try:
         with open(path, encoding="utf-8-sig") as stream:
-            return json.load(stream)
+            text = stream.read()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise InputError(f"{path}: invalid JSON: {error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
+    return argument_checks.parse_json(text, path)
 
 
 def _read_row(place: str, row: Any, *, needs_text: bool = True) -> tuple[Any, str]:

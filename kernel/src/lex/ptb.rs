@@ -7,9 +7,12 @@
 //! as if a line with a lower-case word followed. Line breaks inside a segment are spaces; in the
 //! original they shift all later captions.
 
+mod pattern;
+
 use super::utf8::decode_char;
 use Form::{Brackets, Entities, Period, Quotes, Text, Word};
-use rustc_hash::{FxHashMap, FxHashSet};
+use pattern::Pattern;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
@@ -225,214 +228,6 @@ const RULES: [(&str, &str, &str, Form); 70] = [
 /// The texts of other characters that are one token: a character, then its text.
 const REWRITTEN: &str =
     "( -lrb- ) -rrb- [ -lsb- ] -rsb- { -lcb- } -rcb- ¼ 1/4 ½ 1/2 ¾ 3/4 ⅓ 1/3 ⅔ 2/3";
-
-/// A set of ranges of characters, and of classes (see `RULES`).
-#[derive(Debug, Default)]
-struct CharacterSet {
-    ranges: Vec<(u32, u32)>,
-    classes: Vec<char>,
-    is_negated: bool,
-    /// The bits of the ASCII characters in the set.
-    ascii: u128,
-}
-
-impl CharacterSet {
-    fn make_pattern(ranges: Vec<(u32, u32)>, classes: Vec<char>, is_negated: bool) -> Pattern {
-        let mut set = Self { ranges, classes, is_negated, ascii: 0 };
-        set.ascii = (0..128).map(|c| u128::from(set.contains_point(c)) << c).sum();
-        Pattern::Set(set)
-    }
-
-    fn contains_point(&self, point: u32) -> bool {
-        let is_member = self.ranges.iter().any(|&(low, high)| (low..=high).contains(&point))
-            || self.classes.iter().any(|&class| is_in_class(point, class));
-        is_member != self.is_negated
-    }
-
-    fn is_literal(&self) -> bool {
-        self.ranges.len() == 2 && self.ranges[0] == self.ranges[1]
-    }
-
-    #[inline(always)]
-    fn contains(&self, line: &Line, i: usize) -> bool {
-        match line.at(i) {
-            _ if i > line.points.len() + 1 => false,
-            point @ 0..128 => self.ascii >> point & 1 == 1,
-            point => self.contains_point(point),
-        }
-    }
-}
-
-/// A pattern: a regular expression that is matched in all possible ways.
-#[derive(Debug)]
-enum Pattern {
-    Set(CharacterSet),
-    Sequence(Vec<Pattern>),
-    Choice(Vec<Pattern>),
-    Repeat(Box<Pattern>, usize, usize),
-}
-
-impl Pattern {
-    /// Parse a choice up to its closing bracket or the end.
-    fn parse(text: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Self {
-        let mut choices = vec![Vec::new()];
-        while let Some(c) = text.next_if(|&c| c != ')') {
-            let items = choices.len() - 1;
-            let item = match c {
-                '|' => {
-                    choices.push(Vec::new());
-                    continue;
-                }
-                '*' | '+' | '?' | '{' => {
-                    let (low, high) = match c {
-                        '*' => (0, usize::MAX),
-                        '+' => (1, usize::MAX),
-                        '?' => (0, 1),
-                        _ => {
-                            let limits: String = text.by_ref().take_while(|&c| c != '}').collect();
-                            let (low, high) = limits.split_once(',').unwrap_or_default();
-                            (low.parse().unwrap_or(0), high.parse().unwrap_or(0))
-                        }
-                    };
-                    let repeated = choices[items].pop().expect("a pattern before its repetition");
-                    Self::Repeat(Box::new(repeated), low, high)
-                }
-                '(' => {
-                    let group = Self::parse(text);
-                    text.next();
-                    group
-                }
-                '[' => Self::parse_set(text),
-                '\\' if text.peek().is_some_and(|c| "lwmdszu".contains(*c)) => {
-                    CharacterSet::make_pattern(vec![], text.next().into_iter().collect(), false)
-                }
-                c => {
-                    let c = if c == '\\' { text.next().unwrap_or(c) } else { c };
-                    let ranges = [c, c.to_ascii_uppercase()].map(|c| (c as u32, c as u32)).to_vec();
-                    CharacterSet::make_pattern(ranges, vec![], false)
-                }
-            };
-            choices[items].push(item);
-        }
-        Self::Choice(choices.into_iter().map(Self::Sequence).collect())
-    }
-
-    /// Parse the characters of a set after its opening bracket.
-    fn parse_set(text: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Self {
-        let is_negated = text.next_if_eq(&'^').is_some_and(|_| true);
-        let (mut ranges, mut classes) = (Vec::new(), Vec::new());
-        while let Some(mut c) = text.next_if(|&c| c != ']') {
-            if c == '\\' {
-                c = text.next().unwrap_or(c);
-                if "lwmdszu".contains(c) {
-                    classes.push(c);
-                    continue;
-                }
-            }
-            let mut last = c;
-            if text.peek() == Some(&'-') {
-                text.next();
-                match text.peek() {
-                    Some(']') | None => ranges.push(('-' as u32, '-' as u32)),
-                    Some(_) => last = text.next().unwrap_or(c),
-                }
-            }
-            ranges.push((c as u32, last as u32));
-        }
-        text.next();
-        CharacterSet::make_pattern(ranges, classes, is_negated)
-    }
-
-    /// Return the ends of all matches from these positions.
-    fn find_ends(&self, line: &Line, starts: &[usize]) -> Vec<usize> {
-        let mut ends = match self {
-            Self::Set(set) => {
-                let members = starts.iter().filter(|&&i| set.contains(line, i));
-                return members.map(|i| i + 1).collect();
-            }
-            Self::Sequence(items) => {
-                let mut ends = starts.to_vec();
-                for item in items {
-                    if ends.is_empty() {
-                        break;
-                    }
-                    ends = item.find_ends(line, &ends);
-                }
-                return ends;
-            }
-            Self::Choice(items) => {
-                items.iter().flat_map(|item| item.find_ends(line, starts)).collect()
-            }
-            Self::Repeat(item, low, high) => {
-                let mut ends = if *low == 0 { starts.to_vec() } else { Vec::new() };
-                if let Self::Set(set) = &**item {
-                    for &start in starts {
-                        let members = (start..).take(*high).take_while(|&i| set.contains(line, i));
-                        ends.extend(members.skip(low.saturating_sub(1)).map(|i| i + 1));
-                    }
-                    ends.sort_unstable();
-                    ends.dedup();
-                    return ends;
-                }
-                let mut seen = FxHashSet::default();
-                let mut frontier = starts.to_vec();
-                for count in 1..=*high {
-                    frontier = item.find_ends(line, &frontier);
-                    frontier.retain(|&end| *high < usize::MAX || seen.insert(end));
-                    if frontier.is_empty() {
-                        break;
-                    }
-                    if count >= *low {
-                        ends.extend(&frontier);
-                    }
-                }
-                ends
-            }
-        };
-        ends.sort_unstable();
-        ends.dedup();
-        ends
-    }
-
-    /// Return the bits of ASCII characters that every match contains, except those in `[]`.
-    fn find_needed(&self) -> u128 {
-        match self {
-            Self::Set(set) if set.ascii.count_ones() == 1 && set.is_literal() => set.ascii,
-            Self::Sequence(items) => items.iter().fold(0, |all, item| all | item.find_needed()),
-            Self::Choice(items) => {
-                items.iter().fold(u128::MAX, |all, item| all & item.find_needed())
-            }
-            Self::Repeat(item, low, _) if *low > 0 => item.find_needed(),
-            _ => 0,
-        }
-    }
-
-    /// Return whether a match can start with the first character of a line, and whether it can be
-    /// empty.
-    fn can_start(&self, line: &Line) -> (bool, bool) {
-        match self {
-            Self::Set(set) => (set.contains(line, 0), false),
-            Self::Sequence(items) => {
-                let (mut starts, mut is_empty) = (false, true);
-                for item in items {
-                    if is_empty {
-                        let (item_starts, item_is_empty) = item.can_start(line);
-                        (starts, is_empty) = (starts || item_starts, item_is_empty);
-                    }
-                }
-                (starts, is_empty)
-            }
-            Self::Choice(items) => items.iter().fold((false, false), |(starts, is_empty), item| {
-                let (item_starts, item_is_empty) = item.can_start(line);
-                (starts || item_starts, is_empty || item_is_empty)
-            }),
-            Self::Repeat(item, low, _) => {
-                let (starts, is_empty) = item.can_start(line);
-                (starts, is_empty || *low == 0)
-            }
-        }
-    }
-}
 
 /// A rule with its patterns, and the ASCII characters that each match contains.
 struct Rule {
@@ -705,6 +500,7 @@ pub fn tokenize_ptb(
         }
     });
 }
+
 /// Append the tokens of the word at a position of a line to `text`, and emit their positions in
 /// `text`. Return the position of the next word.
 fn tokenize_word(

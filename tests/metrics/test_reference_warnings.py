@@ -8,7 +8,7 @@ from paths import ROOT
 
 import truebleu as tb
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.joint_counting import summarize_text
+from truebleu.metrics.checked_scores import summarize_text
 from truebleu.metrics.text_warnings import TOKENIZED_KIND, warn_about_texts
 
 DATA = ROOT / "examples" / "de-en"

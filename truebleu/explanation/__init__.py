@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Corpus, Metric, Signature
-from truebleu.metrics.checked_scores import raise_text_warnings
-from truebleu.metrics.joint_counting import summarize_text
+from truebleu.metrics.checked_scores import raise_text_warnings, summarize_text
 from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments
 from truebleu.text.system_names import name_systems

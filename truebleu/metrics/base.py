@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from sys import maxsize
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics import checked_scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.id_inputs import accept_ids, adapt_to_ids, takes_ids
 from truebleu.metrics.pairwise_scores import PairwiseScoring
@@ -100,8 +101,6 @@ class Metric(TableMetric[S], PairwiseScoring):
 
     # True if the kernel also computes the formula.
     _has_kernel_formula = True
-    # `checked_scores.score_with_warnings`, in a module that imports this module.
-    _score_with_warnings: ClassVar[Callable[..., Any]]
     # Largest number of references per segment that the metric accepts.
     _max_references = maxsize
 
@@ -253,9 +252,12 @@ class Metric(TableMetric[S], PairwiseScoring):
         missing text and invalid UTF-8; the message names the input and the segment.
         """
         if check_text:
-            score: S = self._score_with_warnings(hypotheses, references, workers)
-            return score
+            return self._score_with_warnings(hypotheses, references, workers)
         return self._score_corpus(self.make_corpus(hypotheses, references, workers, totals=True))
+
+    def _score_with_warnings(self, *inputs: Any) -> S:
+        score: S = checked_scores.score_with_warnings(self, *inputs)
+        return score
 
     def score_and_summarize(self, corpus: Corpus) -> tuple[S, Summary]:
         """Return a corpus score and a summary of the text."""

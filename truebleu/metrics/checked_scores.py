@@ -10,11 +10,10 @@ from functools import cache, wraps
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from truebleu._kernel import Metric as KernelMetric
 from truebleu.metrics import text_warnings
-from truebleu.metrics.base import Metric
-from truebleu.metrics.joint_counting import LENGTH_COLUMN, LOW_SCORES, summarize_text
 from truebleu.metrics.scores import PRINTED_AS_ZERO
-from truebleu.text import input_mixups, reference_checks, text_marks
+from truebleu.text import corpus_inputs, input_mixups, reference_checks, text_marks
 from truebleu.text.argument_checks import check_keywords
 from truebleu.text.segments import make_rereadable, name_references
 from truebleu.text.system_names import guess_file_kind, name_system
@@ -73,7 +72,7 @@ def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:
 
 
 def check_texts(
-    summaries: Mapping[str, Summary], references: Any, metrics: Mapping[Metric[Any], str]
+    summaries: Mapping[str, Summary], references: Any, metrics: Mapping[Any, str]
 ) -> None:
     """Issue `TextWarning` for suspicious text of systems that were scored in Python."""
     raise_text_warnings(
@@ -81,6 +80,10 @@ def check_texts(
     )
 
 
+# Column with the number of hypothesis tokens, for metrics that count them.
+LENGTH_COLUMN = "hypothesis_length"
+# Text in another language gets lower scores than these.
+LOW_SCORES = {"BLEU": 10, "chrF": 30}
 _TEXT_HELP = """\
     hypotheses: n strings (any sequence or an Arrow column), or a path or `File` with n lines.
     references: for each segment a string or a sequence of strings and None; or an Arrow column of
@@ -89,7 +92,7 @@ _TEXT_HELP = """\
     workers: number of threads."""
 
 
-def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Function]:
+def score_function(metric_class: type[Any]) -> Callable[[Function], Function]:
     """Return a decorator that replaces the body of a function with one that scores a corpus.
 
     The function passes other keyword arguments to the metric class. With `check_text`, it issues
@@ -127,8 +130,17 @@ def score_function(metric_class: type[Metric[Any]]) -> Callable[[Function], Func
     return decorate
 
 
+def summarize_text(corpus: Any) -> Summary:
+    """Return the kernel's summary of a text that metrics read in Python."""
+    unigrams = KernelMetric.ngram_f(tokenizer="none", lowercase="no", orders=(1,), factor=1.0)
+    run = corpus_inputs.scan_corpus(
+        unigrams, corpus.hypotheses, corpus.references, tokenize="none", workers=corpus.workers
+    )
+    return run.totals()[1]
+
+
 def score_with_warnings(
-    metric: Metric[Any], hypotheses: Any, references: Any, workers: int = 1, sources: Any = None
+    metric: Any, hypotheses: Any, references: Any, workers: int = 1, sources: Any = None
 ) -> Any:
     """Return the score of a corpus, and issue `TextWarning` for suspicious text."""
     hypotheses = text_marks.keep_start(hypotheses)
@@ -157,10 +169,7 @@ def score_with_warnings(
     return score
 
 
-Metric._score_with_warnings = score_with_warnings  # noqa: SLF001
-
-
-def _needs_no_warning(summary: Summary, metric: Metric[Any], references: Sequence[str]) -> bool:
+def _needs_no_warning(summary: Summary, metric: Any, references: Sequence[str]) -> bool:
     """Return whether no warning can apply to a text, so that it needs no further checks."""
     segment_count, text = summary["segments"], summary["reference_text"]
     return not (

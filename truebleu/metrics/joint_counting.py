@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truebleu._kernel import Metric as KernelMetric
 from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
+from truebleu.metrics.checked_scores import LENGTH_COLUMN, LOW_SCORES, summarize_text
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import corpus_inputs, input_mixups, reference_checks, text_marks
 from truebleu.text.segments import make_rereadable
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     # Errors of the metrics that could not score the text.
     FailedMetrics = dict[Metric[Any], MetricFailedError]
-
-# Column with the number of hypothesis tokens, for metrics that count them.
-LENGTH_COLUMN = "hypothesis_length"
 
 
 def compute_joint_statistics(
@@ -82,15 +79,6 @@ def compute_statistics_or_errors(
     return tables, _add_token_count(summary, scored_metrics, tables)
 
 
-def summarize_text(corpus: Corpus) -> Summary:
-    """Return the kernel's summary of a text that metrics read in Python."""
-    unigrams = KernelMetric.ngram_f(tokenizer="none", lowercase="no", orders=(1,), factor=1.0)
-    run = corpus_inputs.scan_corpus(
-        unigrams, corpus.hypotheses, corpus.references, tokenize="none", workers=corpus.workers
-    )
-    return run.totals()[1]
-
-
 def compute_batch_statistics(
     metrics: Sequence[Metric[Any]], corpus: Corpus, segments: int
 ) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
@@ -121,10 +109,6 @@ def compute_batch_statistics(
         summary = _add_token_count(summary, metrics, tables)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         table, summary = run.table(segments)
-
-
-# Text in another language gets lower scores than these.
-LOW_SCORES = {"BLEU": 10, "chrF": 30}
 
 
 def scan_sample(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:

@@ -187,8 +187,7 @@ class SourceMetric(PythonMetric):
     ) -> PythonScore:
         """Return the score of a corpus. Takes the arguments of `BLEU.score`, and the sources."""
         if check_text:
-            score: PythonScore = self._score_with_warnings(hypotheses, references, workers, sources)
-            return score
+            return self._score_with_warnings(hypotheses, references, workers, sources)
         return self._score_corpus(
             self.make_corpus(hypotheses, references, workers, sources, totals=True)
         )

@@ -13,7 +13,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
-from truebleu.metrics.base import Metric, Score
+from truebleu.metrics.metric_description import DescribedMetric
+from truebleu.metrics.scores import Score
 from truebleu.text import input_mixups, reference_checks, text_marks
 from truebleu.text.segments import is_stream, iterate_items
 from truebleu.text.system_names import derive_system_name, guess_file_kind
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
     Warnings = list[dict[str, Any]]
+    # Metrics, each with its name in messages.
+    NamedMetrics = Mapping[Any, str]
 
 # Minimum number of hypotheses ending in " ." for a warning: in any text (as in sacreBLEU), and in
 # texts in which at least 1% of all segments end in " .".
@@ -127,7 +130,7 @@ TOKENIZER_LANGUAGES = {
 def warn_about_texts(
     summaries: Mapping[str, Summary],
     references: Sequence[str],
-    metrics: Mapping[Metric[Any], str],
+    metrics: NamedMetrics,
     language: str | None = None,
     *,
     tests_differences: bool = False,
@@ -190,9 +193,7 @@ def warn_about_texts(
     return warnings
 
 
-def _warn_about_metric_languages(
-    metrics: Mapping[Metric[Any], str], tag: str
-) -> Iterator[dict[str, Any]]:
+def _warn_about_metric_languages(metrics: NamedMetrics, tag: str) -> Iterator[dict[str, Any]]:
     """Yield a warning for each metric whose parameters are for another language."""
     from truebleu.text import languages
 
@@ -209,18 +210,20 @@ def _get_reference_text(summaries: Mapping[str, Summary]) -> Any:
     return max(texts, key=lambda one: one["characters"], default=None)
 
 
-def may_be_for_english(metric: Metric[Any]) -> bool:
+def may_be_for_english(metric: Any) -> bool:
     """Return whether a metric depends on the language and was not given another than English.
 
     Metrics that do not split words with diacritics have their own warning.
     """
-    depends = type(metric).describe_language_mismatch is not Metric.describe_language_mismatch
+    depends = (
+        type(metric).describe_language_mismatch is not DescribedMetric.describe_language_mismatch
+    )
     is_english = metric.parameters.get("language", "en") == "en"
     return depends and is_english and metric.can_split("diacritics")
 
 
 def _warn_about_english_metrics(
-    summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
+    summaries: Mapping[str, Summary], metrics: NamedMetrics
 ) -> Iterator[dict[str, Any]]:
     """Yield a warning for each metric for English if the references are not in English."""
     text = _get_reference_text(summaries)
@@ -288,7 +291,7 @@ def _warn_about_file_names(
 
 
 def _warn_about_tokenizer_languages(
-    summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str], tag: str | None
+    summaries: Mapping[str, Summary], metrics: NamedMetrics, tag: str | None
 ) -> Iterator[dict[str, Any]]:
     """Yield a warning for each tokenizer that is for another language than the references."""
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
@@ -345,7 +348,7 @@ def _warn_about_system(
 
 
 def _add_affected_metrics(
-    warning: dict[str, Any], summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
+    warning: dict[str, Any], summaries: Mapping[str, Summary], metrics: NamedMetrics
 ) -> None:
     """Add the metrics whose scores are unreliable, and the systems if references are the cause."""
     kind, systems = warning["kind"], warning["systems"]
@@ -399,7 +402,7 @@ def _differ_in_lines(summary: Summary, kind: str) -> bool:
     return max(counts, default=0) > MIN_DECOMPOSED_RATIO * min(counts, default=0)
 
 
-def _is_affected(metric: Metric[Any], kind: str, *, differ: bool) -> bool:
+def _is_affected(metric: Any, kind: str, *, differ: bool) -> bool:
     """Return whether a kind of text makes a metric's scores unreliable.
 
     differ: whether only the hypotheses or only the references are affected.
@@ -409,7 +412,7 @@ def _is_affected(metric: Metric[Any], kind: str, *, differ: bool) -> bool:
     if kind == UNICODE_KIND:
         return metric.unicode_form is None
     if kind == SPACED_KIND:
-        return metric.expects_tokens or metric.depends_on_spaces
+        return bool(metric.expects_tokens or metric.depends_on_spaces)
     if kind in SPACES_KINDS:
         return differ if metric.expects_tokens else metric.depends_on_spaces
     return differ or not UNRELIABLE_KINDS[kind] or not metric.expects_tokens
@@ -436,7 +439,7 @@ def list_unranked_systems(warnings: Sequence[Mapping[str, Any]], metric: str) ->
 
 
 def warn_about_references(
-    summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
+    summaries: Mapping[str, Summary], metrics: NamedMetrics
 ) -> Iterator[dict[str, Any]]:
     """Yield warnings about scripts in the references that metrics do not split, one per remedy."""
     text = _get_reference_text(summaries)
@@ -447,7 +450,7 @@ def warn_about_references(
 
     for script in languages.find_unsplit_scripts(text):
         properties = languages.UNSPLIT_SCRIPTS[script]
-        by_option: dict[str, list[Metric[Any]]] = {}
+        by_option: dict[str, list[Any]] = {}
         has_others = any(one.can_split(script) for one in metrics if _has_tokenizer(one))
         for metric in metrics:
             if not metric.can_split(script):
@@ -505,7 +508,7 @@ def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ())
     return f" Differences in {join_words(metrics)}{to_systems}{UNRELIABLE}"
 
 
-def _recommend_lower_case(metrics: Mapping[Metric[Any], str]) -> str:
+def _recommend_lower_case(metrics: NamedMetrics) -> str:
     """Return a sentence about the options with which the case-sensitive metrics ignore case."""
     names_by_option: dict[str, list[str]] = {}
     for metric, name in metrics.items():
@@ -522,13 +525,13 @@ def _recommend_lower_case(metrics: Mapping[Metric[Any], str]) -> str:
     return f"{join_words(phrases)} ignore case."
 
 
-def _is_case_sensitive(metric: Metric[Any]) -> bool:
+def _is_case_sensitive(metric: Any) -> bool:
     """Return whether the metric has an option to ignore case but does not use it."""
     parameters = metric.parameters
     return parameters.get("lowercase") is False or parameters.get("case_sensitive") is True
 
 
-def _format_options(metric: Metric[Any], values: Mapping[str, Any], *, has_others: bool) -> str:
+def _format_options(metric: Any, values: Mapping[str, Any], *, has_others: bool) -> str:
     """Return the command-line options that set parameters of a metric, the tokenizer last.
 
     has_others: whether the shared option would change the tokenizers of other metrics.
@@ -544,7 +547,7 @@ def _format_options(metric: Metric[Any], values: Mapping[str, Any], *, has_other
 
 
 def _recommend_characters(
-    text: str, unsplit: Sequence[Metric[Any]], metrics: Mapping[Metric[Any], str]
+    text: str, unsplit: Sequence[Any], metrics: NamedMetrics
 ) -> dict[str, Any]:
     """Return the fields of a warning about metrics that do not split a text: use characters."""
     others = [one for one in metrics if _has_tokenizer(one) and one not in unsplit]
@@ -558,7 +561,7 @@ def _recommend_characters(
     return {"metrics": names, "option": " ".join(options), "text": text}
 
 
-def _has_tokenizer(metric: Metric[Any]) -> bool:
+def _has_tokenizer(metric: Any) -> bool:
     return "tokenize" in metric.parameters
 
 
@@ -678,7 +681,7 @@ class ZeroSegments:
         self._segments: dict[tuple[str, str], int] = {}
         self._reasons: dict[tuple[str, str, str], int] = {}
 
-    def add_segments(self, system: str, metric: Metric[Any], table: Table, scores: Scores) -> None:
+    def add_segments(self, system: str, metric: Any, table: Table, scores: Scores) -> None:
         """Count the zero scores in a batch of a system's segments."""
         key = system, metric.name
         self._segments[key] = self._segments.get(key, 0) + len(scores)

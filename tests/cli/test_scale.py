@@ -8,7 +8,7 @@ from paths import EXAMPLES
 import truebleu as tb
 from truebleu.comparison.display_scale import rescale_comparison
 from truebleu.meta_evaluation.meta_layout import rescale_thresholds
-from truebleu.rendering.score_scale import check_scale
+from truebleu.rendering.number_format import check_scale
 
 REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
 CEDAR, BIRCH = (EXAMPLES / "de-en" / f"{name}.en" for name in ("cedar", "birch"))

@@ -14,12 +14,6 @@ from truebleu._kernel import InputError
 from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_options
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import UsageError, print_message
-from truebleu.cli.resegmentation_options import (
-    RESEGMENTATION,
-    adapt_method_to_language,
-    resegment_outputs,
-    rewrite_reference_breaks,
-)
 from truebleu.text import caption_files
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import (
@@ -67,6 +61,33 @@ INPUT = OptionGroup(
     description=FILE_SYNTAX,
     references={"nargs": "*", "default": ()},
     num_refs={"type": make_integer_type(1, 10_000), "default": 1},
+)
+
+
+def parse_method(text: str) -> str:
+    """Return the value of --resegment. Raise ValueError if it does not name a method."""
+    from truebleu.resegmentation.methods import get_method
+
+    method, separator, extent = text.partition(",")
+    if text == "always":
+        return "soft,always"
+    get_method(method)
+    if separator and extent != "always":
+        raise ValueError(f"expected METHOD or METHOD,always, found '{text}'")
+    return text
+
+
+RESEGMENTATION = OptionGroup(
+    "re-segmentation",
+    """
+    --resegment [METHOD]  divide system outputs into the segments of the reference, except outputs
+                          that have as many lines as the reference; METHOD,always divides all
+                          outputs. METHOD is soft (the default), as-wer, or a published method
+                          such as mweralign-none (see truebleu resegment --help)
+    --hyp-docs FILE       read the document of each line of the output from FILE; each document is
+                          aligned only with the references that --docs assigns to it
+    """,
+    resegment={"const": "soft", "type": parse_method},
 )
 
 
@@ -221,6 +242,12 @@ class Inputs:
 
     def _resegment(self, options: argparse.Namespace) -> None:
         """Replace the outputs with their texts, divided into the segments of the references."""
+        from truebleu.cli.resegmented_outputs import (
+            adapt_method_to_language,
+            resegment_outputs,
+            rewrite_reference_breaks,
+        )
+
         adapt_method_to_language(options)
         self._references = [make_rereadable(file) for file in self._references]
         scored_references = rewrite_reference_breaks(self._references, options)
@@ -605,7 +632,6 @@ class SelectedTestSet:
 
     def _check_line_count(self, file: File) -> None:
         """Raise InputError if the number of lines differs from the number of segments."""
-        from truebleu._kernel import InputError
         from truebleu.testsets.testset_operations import find_test_set_by_length
 
         count, last = 0, ""

@@ -30,7 +30,6 @@ from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup, reraise_as_usage_error
 from truebleu.cli.output import Results, UsageError
-from truebleu.cli.resegmentation_options import parse_method
 from truebleu.text.segments import File, make_rereadable
 
 INPUT = OptionGroup(
@@ -63,7 +62,7 @@ MEASURING = OptionGroup(
     """,
     metric_options.LANGUAGE,
     unit={"choices": ("word", "char")},
-    resegment={"type": parse_method, "default": "soft"},
+    resegment={"type": files.parse_method, "default": "soft"},
     tokens={"choices": ("word", "char", "spm")},
 )
 INTERVALS = OptionGroup(

@@ -27,7 +27,6 @@ from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.compare import COMPARE_OPTIONS
 from truebleu.cli.output import Results, UsageError, print_message
-from truebleu.cli.resegmentation_options import RESEGMENTATION
 from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
 from truebleu.meta_evaluation.meta_results import describe_left_out_systems
@@ -278,7 +277,7 @@ COMMAND = Command(
         PEOPLE,
         METRICS,
         files.INPUT,
-        RESEGMENTATION,
+        files.RESEGMENTATION,
         TEXTS,
         STATISTIC,
         TESTING,

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
-from truebleu.rendering.score_scale import MORE_DIGITS
+from truebleu.rendering.number_format import MORE_DIGITS
 from truebleu.text import json_writer
 from truebleu.text.operating_system import open_atomically
 from truebleu.text.system_names import ShortNames

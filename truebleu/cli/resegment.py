@@ -46,7 +46,7 @@ from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli.common_options import Command, OptionGroup, reraise_as_usage_error
 from truebleu.cli.output import Results, UsageError
-from truebleu.cli.resegmentation_options import print_agreement
+from truebleu.cli.resegmented_outputs import print_agreement
 from truebleu.cli.row_writers import ROW_FORMATS, TableSpec
 from truebleu.resegmentation.logs import TOKEN_KINDS, UNITS, read_log, read_log_of_any_unit
 from truebleu.resegmentation.resegment import Resegmentation, resegment, texts_belong_together

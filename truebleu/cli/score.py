@@ -33,6 +33,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +48,17 @@ from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
-from truebleu.text.segments import make_rereadable
+from truebleu.text.segments import (
+    File,
+    hash_file,
+    hash_texts,
+    make_rereadable,
+    read_reference_streams,
+)
 from truebleu.text.system_names import format_path
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
-    from truebleu.cli.log_entries import ScoreLogger
     from truebleu.metrics.joint_counting import FailedMetrics
     from truebleu.significance import Interval
 
@@ -155,14 +161,83 @@ def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -
 def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger | None:
     """Return the logger, or None without --log. Invalid logs are rejected before scoring."""
     if options.log is not None:
-        from truebleu.cli.log_entries import ScoreLogger
-
         return ScoreLogger(options, inputs)
     for name in ("log_name", "log_note", "log_report"):
         if getattr(options, name) is not None:
             flag = name.replace("_", "-")
             raise UsageError(f"--{flag} has no effect without --log")
     return None
+
+
+class ScoreLogger:
+    """Logger that appends scores to a log, with hashes of the input texts."""
+
+    def __init__(self, options: argparse.Namespace, inputs: files.Inputs) -> None:
+        from truebleu.comparison.score_log import check_log_is_appendable
+
+        systems = len(inputs.systems)
+        names: list[str | None] = options.log_name or [None] * systems
+        if len(names) != systems:
+            raise UsageError(
+                f"--log-name: {len(names)} names for {systems} systems (expected one per system)"
+            )
+        if options.output and os.path.realpath(options.log) == os.path.realpath(options.output):
+            raise UsageError(f"--log: {options.log} is also the output file (-o). Use two files")
+        check_log_is_appendable(options.log)
+        self._options = options
+        self._names = dict(zip(inputs.systems, names, strict=True))
+        # Path and hash of the output of each system and of the references.
+        self._inputs: dict[str, list[tuple[str, str]]] = {}
+
+    def add_inputs(
+        self, system: str, hypotheses: File, columns: Sequence[File], references: Any
+    ) -> None:
+        """Store the hashes of a system's inputs, which must be rereadable.
+
+        columns: the reference files or columns. With --num-refs, `references` contains a row
+            per segment.
+        """
+        if isinstance(references[0], File):
+            hashes = list(map(hash_file, references))
+        else:
+            hashes = list(map(hash_texts, read_reference_streams(references)))
+        self._inputs[system] = [
+            ("standard input" if file.path == "-" else file.path, digest)
+            for file, digest in zip(
+                [hypotheses, *columns], [hash_file(hypotheses), *hashes], strict=False
+            )
+        ]
+
+    def append_scores(
+        self, results: Sequence[ScoreResult], summaries: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Append the corpus scores of all systems to the log, or leave it unchanged on failure."""
+        from truebleu.comparison.score_log import Entry, Input, append_log_entries, get_log_time
+
+        time = get_log_time()
+        inputs = {
+            system: [Input(*file) for file in files] for system, files in self._inputs.items()
+        }
+        entries = (
+            Entry(
+                time=time,
+                system=result.system,
+                metric=result.score.name,
+                score=result.score.value,
+                signature=str(result.signature),
+                segments=summaries[result.system]["segments"],
+                hypothesis=inputs[result.system][0],
+                references=tuple(inputs[result.system][1:]),
+                name=self._names[result.system],
+                note=self._options.log_note,
+                report=self._options.log_report,
+                low=result.interval_ends.get("low"),
+                high=result.interval_ends.get("high"),
+            )
+            for result in results
+            if result.is_corpus_score
+        )
+        append_log_entries(self._options.log, entries)
 
 
 class SystemScorer(Record):

@@ -9,11 +9,12 @@ from xml.etree import ElementTree as ET
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, build_warnings
 from truebleu.rendering.number_format import (
+    MORE_DIGITS,
     NumberFormatter,
     make_formatter,
     make_signed_formatter,
+    rescale,
 )
-from truebleu.rendering.score_scale import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import cut_text, escape_invisible, format_count
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from truebleu.rendering.elements import Cell, Column, Range, Table
 from truebleu.rendering.number_format import (
+    MORE_DIGITS,
     NumberFormatter,
     format_p_value,
     format_percent,
@@ -15,7 +16,6 @@ from truebleu.rendering.number_format import (
     make_formatter,
     make_signed_formatter,
 )
-from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 

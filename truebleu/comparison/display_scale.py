@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from truebleu.comparison import comparison_notes, references
-from truebleu.rendering.score_scale import rescale
+from truebleu.rendering.number_format import rescale
 from truebleu.rendering.view import Content
 
 # Keys of scores, differences, interval limits and standard errors in the entries of a comparison.

@@ -17,8 +17,12 @@ from truebleu.comparison.score_log import Entry, Input, read_log_entries
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Cell, Chart, Heading, Paragraph, Point, Table
-from truebleu.rendering.number_format import make_formatter, make_signed_formatter
-from truebleu.rendering.score_scale import MORE_DIGITS, rescale
+from truebleu.rendering.number_format import (
+    MORE_DIGITS,
+    make_formatter,
+    make_signed_formatter,
+    rescale,
+)
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text.argument_checks import load_json
 from truebleu.text.system_names import find_system

@@ -8,7 +8,6 @@ from truebleu.explanation import ngram_layout
 from truebleu.explanation.boundary_layout import build_boundary_layout
 from truebleu.explanation.explanation_builder import get_metric_module
 from truebleu.metrics.base import Signature
-from truebleu.rendering import score_scale
 from truebleu.rendering.elements import (
     Block,
     Equations,
@@ -20,11 +19,15 @@ from truebleu.rendering.elements import (
 )
 from truebleu.rendering.number_format import (
     MINUS,
+    MORE_DIGITS,
     NumberFormatter,
     format_number,
     make_formatter,
     make_signed_formatter,
     name_ngrams,
+)
+from truebleu.rendering.number_format import (
+    rescale as rescale_percentages,
 )
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
@@ -155,7 +158,7 @@ def rescale(content: Content) -> Content:
     difference_names = ("difference", "points", *names)
     return {
         **content,
-        "digits": DIGITS + score_scale.MORE_DIGITS,
+        "digits": DIGITS + MORE_DIGITS,
         "systems": rescaled_systems,
-        "comparison": score_scale.rescale(content["comparison"], difference_names),
+        "comparison": rescale_percentages(content["comparison"], difference_names),
     }

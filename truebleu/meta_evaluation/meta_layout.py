@@ -19,8 +19,8 @@ from truebleu.rendering.number_format import (
     format_percent,
     make_formatter,
     make_signed_formatter,
+    rescale,
 )
-from truebleu.rendering.score_scale import rescale
 from truebleu.text.terminal_layout import format_count
 
 Content = Mapping[str, Any]

@@ -1,8 +1,9 @@
-"""Format numbers readably, with a suitable number of digits and a true minus sign."""
+"""Readable numbers: suitable digits, a true minus sign, and percentages on a 0-1 scale."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 # A function that formats the numbers of a metric.
 NumberFormatter = Callable[[float], str]
@@ -124,3 +125,38 @@ def name_ngrams(order: int, count: int = 2) -> str:
     """
     name = {1: "unigram", 2: "bigram", 3: "trigram"}.get(order, f"{order}-gram")
     return name if count == 1 else f"{name}s"
+
+
+# ---- scales ----
+
+# The scales on which percentages can be shown, given as their maximum. Contents of views are always
+# on the documented scale of each metric: a layout divides percentages (`Metric.is_percentage`) by
+# 100 for a 0-1 scale. Other metrics, such as NIST, keep their scale.
+SCALES = (100, 1)
+# Number of additional decimals on a 0-1 scale.
+MORE_DIGITS = 2
+
+
+def check_scale(scale: Any) -> int:
+    """Return a scale after checking that it is 100 or 1."""
+    if isinstance(scale, bool) or scale not in SCALES:
+        raise ValueError(f"scale: expected 100 or 1, found {scale!r}")
+    return int(scale)
+
+
+def rescale(content: Any, names: Collection[str], *, is_score: bool = False) -> Any:
+    """Return a copy of JSON-compatible contents with the numbers under some keys divided by 100.
+
+    names: the keys of numbers, and of lists of numbers, to divide at any depth.
+
+    >>> rescale({"score": 41.5, "interval": {"low": 40, "high": None}, "p": 0.5}, ("score", "low"))
+    {'score': 0.415, 'interval': {'low': 0.4, 'high': None}, 'p': 0.5}
+    """
+    if isinstance(content, Mapping):
+        return {
+            name: rescale(value, names, is_score=name in names) for name, value in content.items()
+        }
+    if isinstance(content, list):
+        return [rescale(value, names, is_score=is_score) for value in content]
+    is_number = isinstance(content, int | float) and not isinstance(content, bool)
+    return content / 100 if is_score and is_number else content

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import InputError
-from truebleu.rendering.score_scale import check_scale
+from truebleu.rendering.number_format import check_scale
 from truebleu.text.argument_checks import load_json
 from truebleu.text.record import Picklable
 from truebleu.text.system_names import ShortNames

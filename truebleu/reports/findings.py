@@ -34,12 +34,12 @@ from truebleu._kernel import Table, exchanged
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import (
+    MORE_DIGITS,
     NumberFormatter,
     format_p_value,
     make_formatter,
     make_signed_formatter,
 )
-from truebleu.rendering.score_scale import MORE_DIGITS
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
 from truebleu.reports.report_settings import MetricSetting
 from truebleu.significance import Measure, run_paired_tests

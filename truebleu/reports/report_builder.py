@@ -68,7 +68,7 @@ from truebleu.comparison.comparison_request import (
 from truebleu.comparison.setup_description import describe_result
 from truebleu.meta_evaluation.error_spans import ErrorSpans, read_spans
 from truebleu.metrics.bleu import BLEU
-from truebleu.rendering.score_scale import check_scale
+from truebleu.rendering.number_format import check_scale
 from truebleu.reports import (
     bins,
     browser_kernel,

@@ -1,54 +1,25 @@
-"""The option --resegment, for outputs that are segmented differently from the reference."""
+"""Re-segmentation of system outputs that are segmented differently from the reference."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu.cli.common_options import OptionGroup, reraise_as_usage_error
+from truebleu.cli.common_options import reraise_as_usage_error
 from truebleu.cli.metric_options import parse_language
 from truebleu.cli.output import UsageError, print_message
+from truebleu.resegmentation.methods import METHODS_BY_LANGUAGE, get_method
+from truebleu.resegmentation.resegment import Resegmentation, resegment
+from truebleu.resegmentation.subtitles import SubtitleFile, rewrite_breaks
+from truebleu.resegmentation.token_units import SUBER_TOKENIZERS
 from truebleu.text.segments import BufferedLines, File, iter_reference_rows, iterate_items
 from truebleu.text.system_names import format_path
 from truebleu.text.terminal_layout import format_count, join_words
 
-if TYPE_CHECKING:
-    from truebleu.resegmentation.resegment import Resegmentation
-
-
-def parse_method(text: str) -> str:
-    """Return the value of --resegment. Raise ValueError if it does not name a method."""
-    from truebleu.resegmentation.methods import get_method
-
-    method, separator, extent = text.partition(",")
-    if text == "always":
-        return "soft,always"
-    get_method(method)
-    if separator and extent != "always":
-        raise ValueError(f"expected METHOD or METHOD,always, found '{text}'")
-    return text
-
-
-RESEGMENTATION = OptionGroup(
-    "re-segmentation",
-    """
-    --resegment [METHOD]  divide system outputs into the segments of the reference, except outputs
-                          that have as many lines as the reference; METHOD,always divides all
-                          outputs. METHOD is soft (the default), as-wer, or a published method
-                          such as mweralign-none (see truebleu resegment --help)
-    --hyp-docs FILE       read the document of each line of the output from FILE; each document is
-                          aligned only with the references that --docs assigns to it
-    """,
-    resegment={"const": "soft", "type": parse_method},
-)
-
 
 def adapt_method_to_language(options: argparse.Namespace) -> None:
     """Let SubER's methods divide words with -l zh, ja or ko, as SubER does with --language."""
-    from truebleu.resegmentation.methods import METHODS_BY_LANGUAGE
-    from truebleu.resegmentation.token_units import SUBER_TOKENIZERS
-
     language = parse_language(options) if getattr(options, "language", None) else None
     method, comma, extent = options.resegment.partition(",")
     if language and language.code in SUBER_TOKENIZERS and method in METHODS_BY_LANGUAGE:
@@ -67,9 +38,6 @@ def resegment_outputs(
 
     Return the results by system, or by file for a system with several runs.
     """
-    from truebleu.resegmentation.methods import get_method
-    from truebleu.resegmentation.resegment import resegment
-
     method, _, extent = options.resegment.partition(",")
     breaks = get_method(method).breaks
     count = sum(1 for _ in iter_reference_rows(references))
@@ -78,7 +46,11 @@ def resegment_outputs(
     for system, files in runs.items():
         for index, file in enumerate(files):
             label = system if len(files) == 1 else format_path(file)
-            text, has_other_times = _read_text(file, references)
+            text: Any = file if isinstance(file, SubtitleFile) else list(file.read_lines())
+            has_other_times = isinstance(file, SubtitleFile) and any(
+                isinstance(reference, SubtitleFile) and reference.times != file.times
+                for reference in references
+            )
             is_divided = has_other_times or breaks != "none" or extent == "always"
             if not is_divided and sum(1 for _ in iterate_items(label, text)) == count:
                 left_alone.append(label)
@@ -124,23 +96,8 @@ def print_agreement(results: Mapping[str, Resegmentation], options: argparse.Nam
             print_message("warning", f"{label}: {join_words(problems)}")
 
 
-def _read_text(file: File, references: Any) -> tuple[Any, bool]:
-    """Return the text of an output, and whether its subtitle times differ from a reference's."""
-    from truebleu.resegmentation.subtitles import SubtitleFile
-
-    if not isinstance(file, SubtitleFile):
-        return list(file.read_lines()), False
-    return file, any(
-        isinstance(reference, SubtitleFile) and reference.times != file.times
-        for reference in references
-    )
-
-
 def rewrite_reference_breaks(references: list[File], options: argparse.Namespace) -> list[File]:
     """Return the references, with line and subtitle breaks written as in the outputs."""
-    from truebleu.resegmentation.methods import get_method
-    from truebleu.resegmentation.subtitles import rewrite_breaks
-
     name, _, _ = options.resegment.partition(",")
     method = get_method(name)
     if not method.reads_breaks:

@@ -158,14 +158,8 @@ def test_several_metrics_need_one_minimum_each():
             r"significant: 5 segments cannot show a significant difference .* p-value is 0\.062",
         ),
         ({"max_drop": 1, "against": BIRCH}, "against: birch is also the output to check"),
-        (
-            {"minimum": 1, "references": tb.File(BIRCH.path)},
-            "references: birch is also the output",
-        ),
-        (
-            {"minimum": 1, "references": [REFERENCE, BIRCH]},
-            "references: birch is also the output",
-        ),
+        ({"minimum": 1, "references": tb.File(BIRCH.path)}, "references: birch is also the output"),
+        ({"minimum": 1, "references": [REFERENCE, BIRCH]}, "references: birch is also the output"),
         ({"minimum": 1, "hypotheses": [], "references": []}, "no segments"),
         (BLANK | {"minimum": 50, "metrics": ["ter"]}, "invalid TER .*found no text"),
         (BLANK | {"max_drop": 1, "against": ["", ""]}, "invalid BLEU .*found no text"),
@@ -250,12 +244,7 @@ def test_only_passing_scores_are_kept(log):
     [
         (BIRCH, REFERENCE, {"name": "other"}, "no score of other, only of main"),
         (BIRCH, OTHER_REFERENCE, {"name": "main"}, "the last score has reference reference.a.en"),
-        (
-            BIRCH,
-            REFERENCE,
-            {"metrics": ["chrf"], "name": "main"},
-            "no chrF2 of main, only BLEU",
-        ),
+        (BIRCH, REFERENCE, {"metrics": ["chrf"], "name": "main"}, "no chrF2 of main, only BLEU"),
         (
             BIRCH,
             REFERENCE,

@@ -14,7 +14,7 @@ import truebleu as tb
 from truebleu._kernel import InputError
 from truebleu.comparison import setup_description
 from truebleu.comparison.comparison_request import TESTS
-from truebleu.comparison.setup_description import SetupDescription, cite, read_result
+from truebleu.comparison.setup_description import SetupDescription, cite
 from truebleu.metrics import comet, registry
 from truebleu.significance import CORRECTIONS
 from truebleu.testsets import catalogue
@@ -22,6 +22,10 @@ from truebleu.text.citations import expand_keys, format_bibtex, get_work, load_w
 
 REFERENCE = EXAMPLES / "de-en" / "reference.a.en"
 SYSTEMS = {name: EXAMPLES / "de-en" / f"{name}.en" for name in ("birch", "cedar")}
+
+
+def read_result(text: str, name: str) -> SetupDescription:
+    return setup_description.combine_setups(setup_description.read_tables(text, name))
 
 
 # ---- completeness ----

@@ -39,13 +39,7 @@ def four_systems():
 
 # The best two systems differ with p = 0.02, which is significant as one of four differences from a
 # baseline, but not as one of ten pairs: the three worst systems do not differ from each other.
-CLOSE_SYSTEMS = {
-    "cedar": 1.0,
-    "late": 0.85,
-    "birch": 0.0,
-    "early": 0.02,
-    "earlier": 0.04,
-}
+CLOSE_SYSTEMS = {"cedar": 1.0, "late": 0.85, "birch": 0.0, "early": 0.02, "earlier": 0.04}
 
 
 @pytest.mark.parametrize(("correction", "is_best"), [("holm", False), ("bh", True), (None, True)])

@@ -184,10 +184,7 @@ def test_latex_is_one_environment_with_all_metrics():
 
 @pytest.mark.parametrize(
     ("scores", "best"),
-    [
-        ({"a": 1.0, "b": 2.0, "c": 3.0}, ["c"]),
-        ({"a": 1.0, "b": 3.00001, "c": 3.00002}, ["b", "c"]),
-    ],
+    [({"a": 1.0, "b": 2.0, "c": 3.0}, ["c"]), ({"a": 1.0, "b": 3.00001, "c": 3.00002}, ["b", "c"])],
 )
 def test_best_printed_scores_are_bold(scores, best):
     comparison = compare_scores({"M": scores})

@@ -127,11 +127,7 @@ def test_pooled_accuracy_adds_pairs():
     ("gold", "metric", "message"),
     [
         ({"A": 1, "B": 2}, {"A": 1}, "no scores for 1 system with human scores: B; available: A"),
-        (
-            [[1, 2], [2, 1]],
-            [[1], [2]],
-            "metric: 1 item per system, but human scores have 2",
-        ),
+        ([[1, 2], [2, 1]], [[1], [2]], "metric: 1 item per system, but human scores have 2"),
         ([[1, 2], [2, 1]], [[1, None], [2, 1]], "no score in 1 cell with a human score.*1, item 2"),
         ([[1, 2], [2]], [[1, 2], [2, 1]], "gold: row 2 has 1 score, but others have 2"),
         ([1, "x"], [1, 2], "gold: row 1: score 2 is 'x'; expected a number"),

@@ -247,13 +247,7 @@ def encode_utf16(text):
 
 def check_page_numbers(compute_in_page, systems, references, metrics, also):
     example_report = report(
-        systems,
-        references,
-        metrics=metrics,
-        also=also,
-        samples=20,
-        confidence=20,
-        order="given",
+        systems, references, metrics=metrics, also=also, samples=20, confidence=20, order="given"
     )
     n = len(references)
     subset = list(range(0, n, 2))

@@ -77,11 +77,7 @@ def test_added_word_between_segments_is_a_tie():
 
 @pytest.mark.parametrize(
     ("segment", "expected"),
-    [
-        (1, [("end", [1, 3])]),
-        (3, [("start", [1, 3]), ("end", [3, 4])]),
-        (4, [("start", [3, 4])]),
-    ],
+    [(1, [("end", [1, 3])]), (3, [("start", [1, 3]), ("end", [3, 4])]), (4, [("start", [3, 4])])],
 )
 def test_document_ends_and_empty_references_have_no_boundary(segment, expected):
     boundaries = get_boundaries(" ".join(REFERENCES), REFERENCES, segment)["boundaries"]

@@ -13,14 +13,10 @@ overview.py             builds the first screen of the HTML page from the dict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Unpack
 
-from truebleu.comparison.comparison_request import (
-    ComparisonOptions,
-    Request,
-    StatisticsByMetric,
-)
+from truebleu.comparison.comparison_request import ComparisonOptions, Request, StatisticsByMetric
 from truebleu.metrics.checked_scores import raise_text_warnings
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text import argument_checks, corpus_inputs
@@ -49,25 +45,18 @@ class ComparisonView(RecordView):
         self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
     ) -> Iterator[Any]:
         from truebleu.comparison import comparison_text, overview, paper_layout
+        from truebleu.comparison.comparison_columns import format_segments
 
         groups = self._list_groups()
-        build_blocks: Callable[..., Iterator[Any]] = paper_layout.build_paper_blocks
         if output_format == "text":
-            build_blocks = comparison_text.build_text_blocks
-        elif output_format == "html":
-            build_blocks = overview.build_html_blocks
-        else:
-            from truebleu.comparison.comparison_columns import format_segments
-
-            sizes = [
-                format_segments(content["segments"], content.get("resampled_documents"))
-                for _, content in groups
-            ]
-            groups = [
-                (f"{title} ({size})" if title else "", content)
-                for (title, content), size in zip(groups, sizes, strict=True)
-            ]
-        return build_blocks(groups, digits, short=short, **options)
+            return comparison_text.build_text_blocks(groups, digits, short=short, **options)
+        if output_format == "html":
+            return overview.build_html_blocks(groups, digits, short=short, **options)
+        sections = []
+        for title, content in groups:
+            size = format_segments(content["segments"], content.get("resampled_documents"))
+            sections.append((f"{title} ({size})" if title else "", content))
+        return paper_layout.build_paper_blocks(sections, digits, short=short, **options)
 
 
 class Comparison(ComparisonView):

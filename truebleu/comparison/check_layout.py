@@ -180,8 +180,7 @@ def _build_score_table(content: Content, digits: int | None) -> Table:
     cells = [
         [
             Cell(
-                row[name],
-                mark="worse" if name in [marked_columns[kind] for kind in failed] else "",
+                row[name], mark="worse" if name in [marked_columns[kind] for kind in failed] else ""
             )
             for name in names
         ]

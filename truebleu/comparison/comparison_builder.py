@@ -58,9 +58,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     if request.order == "rank" and first is not None:
         system_order.sort(key=first.get_sort_key)
     for i, column in enumerate(columns):
-        column.add_results(
-            score_intervals[i], None if results is None else results[i], system_order
-        )
+        column.add_results(score_intervals[i], results[i] if results else None, system_order)
     document_indices = request.get_document_indices()
     unit_count = segment_count if document_indices is None else len(set(document_indices))
     tested_results = None if request.testing.test is None else results
@@ -269,9 +267,7 @@ def resample_metrics(
     results, score_intervals = _resample_metric_columns(request, list(columns.values()))
     for i, (metric, column) in enumerate(columns.items()):
         column.unreliable_systems = unreliable_systems[metric]
-        column.add_results(
-            score_intervals[i], None if results is None else results[i], system_order
-        )
+        column.add_results(score_intervals[i], results[i] if results else None, system_order)
         yield metric, column
 
 
@@ -523,6 +519,10 @@ class _MetricColumn:
         tested = self.testing.test is not None
         p = difference.adjusted_p if self.testing.correction else difference.p
         wins, ties, losses = self._count_wins(system, other)
+        # The number of segments needed to detect the difference with power 0.8.
+        segments_needed = difference.segments_needed
+        if segments_needed is not None and self.segments_per_unit != 1:
+            segments_needed = round(segments_needed * self.segments_per_unit)
         return {
             "value": difference.value,
             "interval": self._describe_interval(difference.interval),
@@ -535,29 +535,18 @@ class _MetricColumn:
             "wins": wins,
             "ties": ties,
             "losses": losses,
-            "segments_needed": self._compute_segments_needed(difference),
+            "segments_needed": segments_needed,
             "identical": difference.identical,
             "errors": {"runs": difference.run_error, "test_set": difference.test_set_error}
             if len(self.runs[system]) + len(self.runs[other]) > 2
             else None,
         }
 
-    def _compute_segments_needed(self, difference: Difference) -> Any:
-        """Return the number of segments needed to detect the difference with power 0.8."""
-        segments_needed = difference.segments_needed
-        return (
-            segments_needed
-            if segments_needed is None or self.segments_per_unit == 1
-            else round(segments_needed * self.segments_per_unit)
-        )
-
     def _count_wins(self, system: str, other: str) -> tuple[int, int, int]:
         """Return the numbers of segments or buckets that a system wins, ties and loses."""
         system_scores, other_scores = self.system_scores[system], self.system_scores[other]
-        wins, losses = (
-            sum(map(gt, system_scores, other_scores)),
-            sum(map(lt, system_scores, other_scores)),
-        )
+        wins = sum(map(gt, system_scores, other_scores))
+        losses = sum(map(lt, system_scores, other_scores))
         if self.measure.lower_is_better:
             wins, losses = losses, wins
         return wins, len(system_scores) - wins - losses, losses
@@ -588,13 +577,9 @@ def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
             field for field in fields if len({signature.get(field) for signature in signatures}) > 1
         ]
         for column, signature_fields in zip(duplicates, signatures, strict=True):
-            column.name = " ".join(
-                [
-                    name,
-                    *(
-                        f"{f}:{signature_fields[f]}"
-                        for f in differing_fields
-                        if f in signature_fields
-                    ),
-                ]
-            )
+            distinctions = [
+                f"{field}:{signature_fields[field]}"
+                for field in differing_fields
+                if field in signature_fields
+            ]
+            column.name = " ".join([name, *distinctions])

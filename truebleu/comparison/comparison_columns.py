@@ -156,8 +156,8 @@ def _build_score_column(content: Content, metric: Content, name: str, digits: in
         format_text = lambda one: str(one["cluster"] or "–")  # noqa: E731
     else:
         header, key = {"mean": ("mean", "mean"), "half-width": ("±", "half_width")}[name]
-        format_text = lambda one: _format_interval_value(  # noqa: E731
-            one["interval"], key, format_score
+        format_text = lambda one: (  # noqa: E731
+            format_score(one["interval"][key]) if one["interval"] else ""
         )
     return Column(header, group, tooltip=tooltip), [Cell(format_text(one)) for one in scores]
 
@@ -305,13 +305,6 @@ def format_metric_header(metric: Content) -> str:
 def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
     """Format the standard deviation of the scores of runs, with the number of runs."""
     return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
-
-
-def _format_interval_value(
-    interval: Mapping[str, float] | None, key: str, format_score: NumberFormatter
-) -> str:
-    """Format a value of an interval. Return an empty string if there is no interval."""
-    return "" if interval is None else format_score(interval[key])
 
 
 def format_interval(

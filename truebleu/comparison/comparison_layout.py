@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from truebleu.comparison.comparison_columns import (
@@ -15,12 +15,7 @@ from truebleu.comparison.comparison_columns import (
     get_score_digits,
 )
 from truebleu.comparison.legend import build_legend
-from truebleu.rendering.elements import (
-    Block,
-    Cell,
-    Column,
-    Table,
-)
+from truebleu.rendering.elements import Block, Cell, Column, Table
 from truebleu.rendering.number_format import make_formatter
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
@@ -45,46 +40,27 @@ def build_components_table(content: Content, metric: Content) -> Table | None:
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
+    table_columns = list(build_system_columns(content))
+
+    def add_column(header: str, tooltip: str, texts: Iterable[str], long_header: str = "") -> None:
+        column = Column(header, "parts", tooltip=tooltip, long_header=long_header)
+        table_columns.append((column, map(Cell, texts)))
+
+    is_fraction = content.get("scale") == 1
+    unit = "" if is_fraction else ", as a percentage"
     precisions_by_order = zip(*(one["precisions"] for one in details), strict=False)
-
-    def format_precision(precision: float) -> str:
-        return f"{precision / 100:.3f}" if content.get("scale") == 1 else f"{precision:.1f}"
-
-    unit = "" if content.get("scale") == 1 else ", as a percentage"
-    part_columns: list[tuple[str, str, list[str]]] = [
-        (
-            f"p{order}",
-            f"precision of {order}-grams{unit}",
-            [format_precision(precision) for precision in precisions],
-        )
-        for order, precisions in enumerate(precisions_by_order, 1)
-    ]
+    for order, precisions in enumerate(precisions_by_order, 1):
+        texts = [f"{one / 100:.3f}" if is_fraction else f"{one:.1f}" for one in precisions]
+        add_column(f"p{order}", f"precision of {order}-grams{unit}", texts)
+    penalties = [f"{one['brevity_penalty']:.3f}" for one in details]
+    add_column("BP", "brevity penalty", penalties, "brevity penalty")
+    lengths = [f"{one['hypothesis_length']:,}" for one in details]
+    add_column("tokens", "number of tokens in all hypotheses", lengths, "hypothesis tokens")
     lengths = [f"{round(one['reference_length'], 1):,}" for one in details]
-    part_columns += [
-        ("BP", "brevity penalty", [f"{one['brevity_penalty']:.3f}" for one in details]),
-        (
-            "tokens",
-            "number of tokens in all hypotheses",
-            [f"{one['hypothesis_length']:,}" for one in details],
-        ),
-        ("reference tokens", "the effective reference length", lengths),
-        (
-            "ratio",
-            "hypothesis length divided by reference length",
-            [f"{one['ratio']:.3f}" for one in details],
-        ),
-    ]
-    long_headers = {"BP": "brevity penalty", "tokens": "hypothesis tokens"}
-    table_columns = [
-        (
-            Column(name, "parts", tooltip=tooltip, long_header=long_headers.get(name, "")),
-            map(Cell, cell_texts),
-        )
-        for name, tooltip, cell_texts in part_columns
-    ]
-    return build_table(
-        [*build_system_columns(content), *table_columns], f"Components of {metric['name']}"
-    )
+    add_column("reference tokens", "the effective reference length", lengths)
+    ratios = [f"{one['ratio']:.3f}" for one in details]
+    add_column("ratio", "hypothesis length divided by reference length", ratios)
+    return build_table(table_columns, f"Components of {metric['name']}")
 
 
 def build_reference_tables(content: Content, digits: int | None = None) -> Iterator[Table]:
@@ -92,31 +68,22 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
     references: list[Content] = content.get("by_reference", [])
     systems = content["systems"]
     for metric in content["metrics"]:
-        name, format_score = (
-            metric["name"],
-            make_formatter(get_score_digits(content, metric, digits)),
-        )
+        name = metric["name"]
         if not any(name in one["scores"] for one in references):
             continue
+        format_score = make_formatter(get_score_digits(content, metric, digits))
         table_columns = list(build_system_columns(content))
         scores = [system["scores"][name] for system in systems]
-        table_columns.append(
-            (
-                Column(f"{format_metric_header(metric)} all refs", "all"),
-                build_score_cells(content, scores, format_score),
-            )
-        )
+        cells = build_score_cells(content, scores, format_score)
+        table_columns.append((Column(f"{format_metric_header(metric)} all refs", "all"), cells))
         for reference in references:
-            size_note = (
-                ""
-                if reference["segments"] == content["segments"]
-                else f" (n = {reference['segments']:,})"
-            )
+            size_note = f" (n = {reference['segments']:,})"
+            if reference["segments"] == content["segments"]:
+                size_note = ""
             scores = [reference["scores"][name][system["name"]] for system in systems]
             cells = build_score_cells(content, scores, format_score)
-            table_columns.append(
-                (Column(f"{reference['name']} alone{size_note}", reference["name"]), cells)
-            )
+            column = Column(f"{reference['name']} alone{size_note}", reference["name"])
+            table_columns.append((column, cells))
         yield build_table(table_columns, f"{name} by reference")
     if references:
         table_columns = list(build_system_columns(content))
@@ -127,9 +94,8 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
                 Cell(f"{n['segments']:,} ({100 * n['share']:.1f}%)", "*" if n["is_copy"] else "")
                 for n in copy_counts
             ]
-            table_columns.append(
-                (Column(f"equal to {reference['name']}", reference["name"], tooltip=tooltip), cells)
-            )
+            header = f"equal to {reference['name']}"
+            table_columns.append((Column(header, reference["name"], tooltip=tooltip), cells))
         yield build_table(table_columns, "equal segments")
 
 
@@ -139,11 +105,9 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
     uses_letters = len(systems) > 4
     for metric in content["metrics"] if documents else ():
         format_score = make_formatter(get_score_digits(content, metric, digits))
+        names = Column(f"document, {format_metric_header(metric)}", is_left_aligned=True)
         table_columns: list[ColumnCells] = [
-            (
-                Column(f"document, {format_metric_header(metric)}", is_left_aligned=True),
-                [Cell(one["name"]) for one in documents],
-            ),
+            (names, [Cell(one["name"]) for one in documents]),
             (Column("segments", "size"), [Cell(f"{one['segments']:,}") for one in documents]),
         ]
         for system in systems:

@@ -405,12 +405,12 @@ class Request:
         indices: list[int] = self.documents.indices
         return indices
 
-    def warn_about_failures(self, level: int = 3) -> None:
+    def warn_about_failures(self) -> None:
         """Warn about each metric that is left out of the comparison, giving the reason."""
         import warnings
 
         for name, message in self.failure_messages.items():
-            warnings.warn(f"{name} is left out: {message}", UserWarning, stacklevel=level)
+            warnings.warn(f"{name} is left out: {message}", UserWarning, stacklevel=3)
 
     def count_segments(self, metric_statistics: StatisticsByMetric) -> int:
         """Return the number of segments, which is the same for all systems."""
@@ -516,11 +516,9 @@ def _check_metric_names(
     """Yield the names. Raises ValueError for a name that is not in `known_names`."""
     for name in [names] if isinstance(names, str) else names:
         if name not in known_names:
-            hint = (
-                argument_checks.suggest_names(name, known_names)
-                if known_names
-                else "; none are available"
-            )
+            hint = "; none are available"
+            if known_names:
+                hint = argument_checks.suggest_names(name, known_names)
             raise ValueError(f"{role}: no scores are named '{name}'{hint}")
         yield name
 

@@ -23,12 +23,7 @@ from truebleu.resegmentation.logs import read_log_of_any_unit
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
-from truebleu.text.system_names import (
-    derive_system_name,
-    find_system,
-    format_path,
-    shorten_names,
-)
+from truebleu.text.system_names import derive_system_name, find_system, format_path, shorten_names
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:

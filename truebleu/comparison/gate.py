@@ -148,12 +148,8 @@ def check(
     (False, ['BLEU 59.69 is below the minimum of 70.'])
     """
     argument_checks.check_options(check, options, CheckOptions)
-    conditions: Any
-    testing: Any
-    conditions, testing = (
-        {name: value for name, value in options.items() if (name in TESTING_OPTIONS) == is_testing}
-        for is_testing in (False, True)
-    )
+    conditions: dict[str, Any] = dict(options)
+    testing = {name: conditions.pop(name) for name in TESTING_OPTIONS if name in options}
     job = CheckJob(
         Conditions(**conditions),
         hypotheses,
@@ -325,7 +321,7 @@ class CheckJob:
         }
         entries: dict[Metric[Any], log.Entry] = {}
         if conditions.log is not None:
-            entries |= self._build_log_entries(scores, comparison["segments"])
+            entries = self._build_log_entries(scores, comparison["segments"])
         metrics: list[dict[str, Any]] = []
         listing_metric: Metric[Any] | None = None
         for metric in self.metric_names:
@@ -444,45 +440,37 @@ class CheckJob:
 
     def _build_log_entries(
         self, scores: Mapping[Metric[Any], Score], segment_count: int
-    ) -> Iterator[tuple[Metric[Any], log.Entry]]:
-        """Yield the log entry of each score."""
+    ) -> dict[Metric[Any], log.Entry]:
+        """Return the log entry of each score."""
         request = self.request
-        reference_columns = [
+        columns = [
             column for _, column in segments.label_reference_columns(request.original_references)
         ]
-        references = tuple(
-            log.Input(
-                _get_input_path(
-                    reference_columns[i] if i < len(reference_columns) else None,
-                    f"reference {i + 1}",
-                ),
-                digest,
-            )
-            for i, digest in enumerate(
-                map(segments.hash_texts, segments.read_reference_streams(request.references))
-            )
-        )
+        hashes = map(segments.hash_texts, segments.read_reference_streams(request.references))
+        references = []
+        for i, digest in enumerate(hashes):
+            column = columns[i] if i < len(columns) else None
+            references.append(log.Input(_get_input_path(column, f"reference {i + 1}"), digest))
         hypotheses = segments.read_texts("hypotheses", request.systems[self.system])
-        original_hypotheses = request.original_systems[self.system]
         hypothesis = log.Input(
-            _get_input_path(original_hypotheses, self.system), segments.hash_texts(hypotheses)
+            _get_input_path(request.original_systems[self.system], self.system),
+            segments.hash_texts(hypotheses),
         )
         time = log.get_log_time()
-        for metric, score in scores.items():
-            yield (
-                metric,
-                log.Entry(
-                    time=time,
-                    name=self.conditions.name,
-                    system=self.system,
-                    metric=score.name,
-                    score=score.value,
-                    signature=str(score.signature.with_test_set(request.test_set)),
-                    segments=segment_count,
-                    hypothesis=hypothesis,
-                    references=references,
-                ),
+        return {
+            metric: log.Entry(
+                time=time,
+                name=self.conditions.name,
+                system=self.system,
+                metric=score.name,
+                score=score.value,
+                signature=str(score.signature.with_test_set(request.test_set)),
+                segments=segment_count,
+                hypothesis=hypothesis,
+                references=tuple(references),
             )
+            for metric, score in scores.items()
+        }
 
     def _evaluate_conditions(
         self,

@@ -7,7 +7,7 @@ Scores with other signatures or references are not comparable and form separate 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, Self
@@ -189,20 +189,16 @@ def find_last_comparable_entry(
             f"{log_path}: no {entry.metric} of {entry.tracked_name}, only {alternatives}"
         )
     entry_key = (_get_score_fields(entry), _get_reference_hashes(entry))
-    comparable_entries = [
-        one
-        for one in metric_entries
-        if (_get_score_fields(one), _get_reference_hashes(one)) == entry_key
-    ]
-    if not comparable_entries:
-        last = metric_entries[-1]
-        last_distinctions = ", ".join(_list_distinctions(last, [last, entry]))
-        entry_distinctions = ", ".join(_list_distinctions(entry, [last, entry]))
-        raise IncomparableError(
-            f"{log_path}: no comparable {entry.metric} of {entry.tracked_name}: the last score "
-            f"has {last_distinctions}, the new score has {entry_distinctions}"
-        )
-    return comparable_entries[-1]
+    for one in reversed(metric_entries):
+        if (_get_score_fields(one), _get_reference_hashes(one)) == entry_key:
+            return one
+    last = metric_entries[-1]
+    last_distinctions = ", ".join(_list_distinctions(last, [last, entry]))
+    entry_distinctions = ", ".join(_list_distinctions(entry, [last, entry]))
+    raise IncomparableError(
+        f"{log_path}: no comparable {entry.metric} of {entry.tracked_name}: the last score "
+        f"has {last_distinctions}, the new score has {entry_distinctions}"
+    )
 
 
 def _list_distinctions(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
@@ -323,10 +319,7 @@ def history(
     """
     entries = read_log_entries(path)
     if metric is not None:
-        get_metric_names = _build_name_lookup(
-            [metric] if isinstance(metric, str) else metric, entries
-        )
-        entries = _filter_by_metric(path, metric, entries, get_metric_names)
+        entries = _filter_by_metric(path, metric, entries)
     if system is not None:
         known = list(dict.fromkeys(s for one in entries for s in (one.tracked_name, one.system)))
         names = [system] if isinstance(system, str) else system
@@ -338,43 +331,28 @@ def history(
     return History(entries)
 
 
-def _build_name_lookup(
-    requested_names: Sequence[str], entries: Sequence[Entry]
-) -> Callable[[Entry], Iterator[str]]:
-    """Return a function that yields the requested names that match an entry's metric."""
-    known_metric_names = {entry.metric.casefold() for entry in entries}
-    metrics_by_name: dict[str, Mapping[Any, str | None]] = {}
-    for name in requested_names:
-        if name.casefold() not in known_metric_names:
-            with suppress(ValueError):
-                metrics_by_name[name] = registry.resolve_metrics(name)
-
-    def get_matching_names(entry: Entry) -> Iterator[str]:
-        try:
-            metric = (
-                registry.metric(f"{entry.metric}|{entry.signature}") if metrics_by_name else None
-            )
-        except ValueError:
-            return  # written by another program or a later version
-        yield from (name for name, meant in metrics_by_name.items() if metric in meant)
-
-    return get_matching_names
-
-
 def _filter_by_metric(
-    path: str | os.PathLike[str],
-    requested_names: str | Sequence[str],
-    entries: Sequence[Entry],
-    get_metric_names: Callable[[Entry], Iterable[str]],
+    path: str | os.PathLike[str], requested_names: str | Sequence[str], entries: Sequence[Entry]
 ) -> list[Entry]:
     """Return the entries with one of the requested metrics, ignoring case."""
     names = [requested_names] if isinstance(requested_names, str) else requested_names
-    folded_names = {name.casefold(): name for name in names}
-    names_of_entries = [
-        {name.casefold(): name for name in sorted({one.metric, *get_metric_names(one)})}
-        for one in entries
-    ]
+    logged_metrics = {entry.metric.casefold() for entry in entries}
+    metrics_by_name: dict[str, Mapping[Any, str | None]] = {}
+    for name in names:
+        if name.casefold() not in logged_metrics:
+            with suppress(ValueError):
+                metrics_by_name[name] = registry.resolve_metrics(name)
+    names_of_entries = []
+    for entry in entries:
+        metric = None
+        if metrics_by_name:
+            with suppress(ValueError):  # written by another program or a later version
+                metric = registry.metric(f"{entry.metric}|{entry.signature}")
+        matching_names = [name for name, metrics in metrics_by_name.items() if metric in metrics]
+        entry_names = sorted({entry.metric, *matching_names})
+        names_of_entries.append({name.casefold(): name for name in entry_names})
     known_names = {folded: name for one in names_of_entries for folded, name in one.items()}
+    folded_names = {name.casefold(): name for name in names}
     for folded, name in folded_names.items():
         if folded not in known_names:
             alternatives = ", ".join(known_names.values()) or "none"

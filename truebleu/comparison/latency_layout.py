@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from truebleu.rendering.elements import (
-    Block,
-    Cell,
-    Column,
-    Heading,
-    Paragraph,
-    Scatter,
-    Table,
-)
+from truebleu.rendering.elements import Block, Cell, Column, Heading, Paragraph, Scatter, Table
 from truebleu.rendering.number_format import (
     NumberFormatter,
     format_p_value,

@@ -15,7 +15,6 @@ from truebleu.comparison.latency_layout import (
     write_verdict,
 )
 from truebleu.metrics.registry import metric as make_metric
-from truebleu.rendering.delimited import render_delimited
 from truebleu.rendering.elements import Block, HtmlBlock, Table
 from truebleu.rendering.number_format import MORE_DIGITS, rescale
 from truebleu.rendering.view import Content, RecordView
@@ -223,8 +222,7 @@ class LogResult:
         if not self.is_long:
             simultaneity = measure_simultaneity(self.segments)
             for metric in SIMULTANEITY:
-                value = getattr(simultaneity, metric.lower())
-                self.scores[metric] = {"score": value, "low": None, "high": None, "skipped": 0}
+                self._store_score(metric, getattr(simultaneity, metric.lower()), None)
 
     def _divide(self, use: str, method: str) -> list[TimedSegment]:
         """Divide the log into segments, and store the re-segmentation under the name `use`."""
@@ -248,15 +246,8 @@ class LogResult:
         name = metric + suffix
         self.segment_scores[name] = result.segment_scores
         valid_scores = [score for score in result.segment_scores if score is not None]
-        interval = None
-        if valid_scores and self.settings.confidence is not None:
-            interval = self._resample(Measure.from_scores(name, {self.name: valid_scores}))
-        self.scores[name] = {
-            "score": result.value,
-            "low": interval and interval.low,
-            "high": interval and interval.high,
-            "skipped": result.skipped,
-        }
+        measure = Measure.from_scores(name, {self.name: valid_scores}) if valid_scores else None
+        self._store_score(name, result.value, measure, skipped=result.skipped)
 
     def _add_bleu(self, references: list[tuple[str, ...]]) -> None:
         """Add the BLEU score of the segments."""
@@ -270,20 +261,18 @@ class LogResult:
         if "LongYAAL" in self.resegmentations:
             field = {"reseg": self.resegmentations["LongYAAL"].signature}
             signature = signature.with_test_set(field)
-        interval = None
-        if self.settings.confidence is not None:
-            interval = self._resample(Measure(bleu, {self.name: table}))
-        self.scores["BLEU"] = {
-            "score": score.value,
-            "low": interval and interval.low,
-            "high": interval and interval.high,
-            "skipped": 0,
-        }
+        self._store_score("BLEU", score.value, Measure(bleu, {self.name: table}))
         self.signature = str(signature)
 
-    def _resample(self, measure: Measure) -> Any:
-        (intervals,) = bootstrap_intervals([measure], **self.settings.resampling)
-        return intervals[self.name]
+    def _store_score(
+        self, name: str, value: float | None, measure: Measure | None, *, skipped: int = 0
+    ) -> None:
+        """Store a score, with an interval if there is something to resample."""
+        low = high = None
+        if measure is not None and self.settings.confidence is not None:
+            (intervals,) = bootstrap_intervals([measure], **self.settings.resampling)
+            low, high = intervals[self.name].low, intervals[self.name].high
+        self.scores[name] = {"score": value, "low": low, "high": high, "skipped": skipped}
 
     @property
     def empty(self) -> int:
@@ -409,8 +398,16 @@ class Latency(RecordView):
     __slots__ = ()
 
     KIND = "latency"
-    COLUMNS = ("system", "log", "program", "segments", "empty")
     WIDTH = 80
+
+    @property
+    def COLUMNS(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
+        """The columns of each log: scores, interval limits and numbers of skipped segments."""
+        columns = ["system", "log", "program", "segments", "empty"]
+        for metric in self._content["metrics"]:
+            keys = ("",) if metric["name"] in SIMULTANEITY else ("", "_low", "_high", "_skipped")
+            columns += [metric["name"] + key for key in keys]
+        return tuple(columns)
 
     @property
     def scores(self) -> dict[str, dict[str, float | None]]:
@@ -458,19 +455,3 @@ class Latency(RecordView):
                 record[name] = score["score"]
                 record |= {f"{name}_{key}": score[key] for key in ("low", "high", "skipped")}
             yield record
-
-    def _list_columns(self) -> list[str]:
-        """Return the column names of CSV and TSV: scores, interval limits and skipped segments."""
-        columns = list(self.COLUMNS)
-        for metric in self._content["metrics"]:
-            keys = ("",) if metric["name"] in SIMULTANEITY else ("", "_low", "_high", "_skipped")
-            columns += [metric["name"] + key for key in keys]
-        return columns
-
-    def csv(self) -> str:
-        """Return comma-separated values, with one row per log."""
-        return render_delimited(self._list_columns(), self._build_records(), ",")
-
-    def tsv(self) -> str:
-        """Return tab-separated values, with one row per log."""
-        return render_delimited(self._list_columns(), self._build_records(), "\t")

@@ -26,12 +26,7 @@ from truebleu.comparison.comparison_columns import (
     get_score_digits,
     list_ranges,
 )
-from truebleu.comparison.legend import (
-    BEST,
-    SIGNIFICANT,
-    build_legend,
-    describe_corrected_pairs,
-)
+from truebleu.comparison.legend import BEST, SIGNIFICANT, build_legend, describe_corrected_pairs
 from truebleu.metrics.text_warnings import list_unreliable_systems
 from truebleu.rendering.elements import (
     Cell,

@@ -13,11 +13,7 @@ from truebleu.comparison.comparison_request import CORRECTION_METHODS, CORRECTIO
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Signature
 from truebleu.rendering.html_escape import unescape_html
-from truebleu.rendering.latex import (
-    render_latex_signature,
-    render_latex_text,
-    unescape_latex,
-)
+from truebleu.rendering.latex import render_latex_signature, render_latex_text, unescape_latex
 from truebleu.rendering.number_format import format_percent
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.testsets import catalogue
@@ -395,19 +391,13 @@ def cite(
     )
 
 
-def read_result(text: str, name: str) -> SetupDescription:
-    """Return the setup of a result: JSON from `score` or `compare`, or text with signatures.
+def read_tables(text: str, name: str) -> list[TableSetup]:
+    """Return the setup of each table: JSON from `score` or `compare`, or text with signatures.
 
-    The text may be Markdown, LaTeX, HTML, a report or a recorded terminal session, and may have
-    several tables.
+    The text may be Markdown, LaTeX, HTML, a report or a recorded terminal session.
 
     name: the file name for error messages.
     """
-    return combine_setups(read_tables(text, name))
-
-
-def read_tables(text: str, name: str) -> list[TableSetup]:
-    """Return the setup of each table in a result, as for `read_result`."""
     text = _extract_html(text)
     if text.lstrip().startswith("{"):
         try:
@@ -583,7 +573,6 @@ def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescri
 def _parse_metric(name: str, signature: str | None) -> tuple[Metric[Any] | None, dict[str, str]]:
     """Return the metric and the fields of a signature, or None and {} if they are unknown."""
     fields: dict[str, str] = {}
-    metric = None
     if signature is not None:
         fields = dict(part.partition(":")[::2] for part in signature.split("|"))
         for text in (f"{name}|{signature}", signature):
@@ -593,10 +582,9 @@ def _parse_metric(name: str, signature: str | None) -> tuple[Metric[Any] | None,
             except ValueError:
                 continue
     try:
-        metric = registry.metric(name)
+        return registry.metric(name), fields
     except ValueError:
-        metric = None
-    return metric, fields
+        return None, fields
 
 
 def _list_metric_keys(name: str | None, metric: Metric[Any] | None) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
 NO_REFERENCE = "src"
 # Metrics of the WMT tasks that have a different name in truebleu's registry.
 COMPUTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "f200spbleu": ("bleu", {"tokenize": "flores200"}),
+    "f200spbleu": ("bleu", {"tokenize": "flores200"})
 }
 
 

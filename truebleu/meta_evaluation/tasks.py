@@ -262,14 +262,8 @@ FACTS: Mapping[str, Mapping[str, Facts]] = {
 }
 
 PRESETS: Mapping[str, Preset] = {
-    "wmt20": Preset(
-        (),
-        (Task("sys", "pearson"), Task("seg", "kendall-like", "item")),
-    ),
-    "wmt22": Preset(
-        ("en-de", "en-ru", "zh-en"),
-        (Task("sys", "pairwise", pooled=True),),
-    ),
+    "wmt20": Preset((), (Task("sys", "pearson"), Task("seg", "kendall-like", "item"))),
+    "wmt22": Preset(("en-de", "en-ru", "zh-en"), (Task("sys", "pairwise", pooled=True),)),
     "wmt23": Preset(
         ("en-de", "he-en", "zh-en"),
         (
@@ -288,8 +282,7 @@ PRESETS: Mapping[str, Preset] = {
         ),
     ),
     "wmt24": Preset(
-        ("en-de", "en-es", "ja-zh"),
-        (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item")),
+        ("en-de", "en-es", "ja-zh"), (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item"))
     ),
     "wmt25": Preset(
         sorted((*WMT25_ESA_PAIRS, *WMT25_MQM_PAIRS)),

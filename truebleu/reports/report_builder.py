@@ -53,18 +53,9 @@ from functools import cached_property
 from typing import Any
 
 from truebleu._kernel import Corpus, __version__
-from truebleu.comparison import (
-    Comparison,
-    display_scale,
-    overview,
-    segment_labels,
-    system_runs,
-)
+from truebleu.comparison import Comparison, display_scale, overview, segment_labels, system_runs
 from truebleu.comparison.comparison_columns import can_rank, get_score_digits
-from truebleu.comparison.comparison_request import (
-    Request,
-    StatisticsByMetric,
-)
+from truebleu.comparison.comparison_request import Request, StatisticsByMetric
 from truebleu.comparison.setup_description import describe_result
 from truebleu.meta_evaluation.error_spans import ErrorSpans, read_spans
 from truebleu.metrics.bleu import BLEU

@@ -552,10 +552,7 @@ def _convert_time(time: float, log: Log, *, in_seconds: bool) -> float:
 
 
 def match_segments(
-    log: Log,
-    source_segments: Sequence[SourceSegment],
-    reference_count: int,
-    segmentation_path: str,
+    log: Log, source_segments: Sequence[SourceSegment], reference_count: int, segmentation_path: str
 ) -> dict[str, LogEntry]:
     """Return the log entry of each recording. Raise InputError unless all numbers are equal."""
     if len(source_segments) != reference_count:

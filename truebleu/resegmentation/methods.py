@@ -251,12 +251,7 @@ def _make_mweralign(model: str = "mweralign-spm32k", *, cuts_words: bool) -> Met
 
 def _make_omnisteval(split: Callable[[str], Units]) -> Method:
     return Method(
-        split,
-        "similarities",
-        "OmniSTEval",
-        "0.1.10",
-        joiner=" ",
-        prepare_reference=str.lower,
+        split, "similarities", "OmniSTEval", "0.1.10", joiner=" ", prepare_reference=str.lower
     )
 
 

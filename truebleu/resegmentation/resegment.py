@@ -598,11 +598,7 @@ def align_document(
 
 
 def _divide(
-    method: Method,
-    name: str,
-    text: str,
-    references: list[tuple[str, ...]],
-    timing: Timing | None,
+    method: Method, name: str, text: str, references: list[tuple[str, ...]], timing: Timing | None
 ) -> _Divided:
     """Divide the text of one document into segments."""
     stream, alignment, places = align_document(method, text, references, timing)
@@ -639,13 +635,7 @@ def _divide(
     ):
         facts[number] = replace(facts[number], is_moved=True)
     return _Divided(
-        segments,
-        facts,
-        len(stream),
-        missing,
-        added,
-        len(stream) - len(members),
-        alignment.errors,
+        segments, facts, len(stream), missing, added, len(stream) - len(members), alignment.errors
     )
 
 

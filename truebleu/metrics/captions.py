@@ -37,34 +37,27 @@ BETA = 1.2
 MAX_IMAGES = 10**9
 
 
-class DocumentFrequencies(Mapping[str, Any]):
+class DocumentFrequencies(dict[str, Any]):
     """Number of images, and for each n-gram the number of images whose references contain it.
 
-    It is equal to the mapping `{"images": N, "counts": {"a dog": 12}}`, which is also the content
-    of a file of frequencies. Tokens of an n-gram are separated by spaces.
+    It is the mapping `{"images": N, "counts": {"a dog": 12}}`, which is also the content of a file
+    of frequencies. Tokens of an n-gram are separated by spaces.
     """
 
-    def __init__(self, images: int, counts: Mapping[str, int]) -> None:
-        """Store and check frequencies. Raises ValueError for invalid ones."""
-        for name, value in (("images", images), *counts.items()):
-            if type(value) is not int or not 1 <= value <= MAX_IMAGES:
-                raise ValueError(
-                    f"{name!r:.60}: expected a count of 1 or more, found {value!r:.40}"
-                )
-        self.images, self.counts = images, dict(counts)
-
-    @classmethod
-    def from_mapping(cls, content: Any) -> DocumentFrequencies:
-        """Return the frequencies in a mapping with the keys "images" and "counts"."""
-        if isinstance(content, DocumentFrequencies):
-            return content
+    def __init__(self, content: Any) -> None:
+        """Copy and check frequencies. Raises ValueError for invalid ones."""
         has_keys = isinstance(content, Mapping) and set(content) == {"images", "counts"}
         if not has_keys or not isinstance(content["counts"], Mapping):
             raise ValueError(
                 'expected {"images": N, "counts": {"a dog": 12, ...}}, found '
                 f"{argument_checks.format_value(content)}"
             )
-        return cls(content["images"], content["counts"])
+        super().__init__(images=content["images"], counts=dict(content["counts"]))
+        for name, value in (("images", self["images"]), *self["counts"].items()):
+            if type(value) is not int or not 1 <= value <= MAX_IMAGES:
+                raise ValueError(
+                    f"{name!r:.60}: expected a count of 1 or more, found {value!r:.40}"
+                )
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> DocumentFrequencies:
@@ -72,7 +65,7 @@ class DocumentFrequencies(Mapping[str, Any]):
         name = os.fspath(path)
         try:
             with open(name, encoding="utf-8") as stream:
-                return cls.from_mapping(argument_checks.load_json(stream.read()))
+                return cls(argument_checks.load_json(stream.read()))
         except OSError as error:
             raise InputError(f"document frequencies (df): {name}: {error.strerror}") from None
         except ValueError as error:
@@ -86,28 +79,19 @@ class DocumentFrequencies(Mapping[str, Any]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file of frequencies."""
         with open(path, "w", encoding="utf-8") as stream:
-            json.dump({"images": self.images, "counts": self.counts}, stream, ensure_ascii=False)
+            json.dump(self, stream, ensure_ascii=False)
 
     @property
     def checksum(self) -> str:
         """The first 8 hexadecimal digits of the SHA-256 checksum of the sorted content."""
-        content = json.dumps([self.images, self.counts], sort_keys=True)
+        content = json.dumps(list(self.values()), sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:8]
 
-    def __getitem__(self, key: str) -> Any:
-        return {"images": self.images, "counts": self.counts}[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(("images", "counts"))
-
-    def __len__(self) -> int:
-        return 2
-
-    def __hash__(self) -> int:
-        return hash((self.images, len(self.counts)))
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash((self["images"], len(self["counts"])))
 
     def __repr__(self) -> str:
-        return f"DocumentFrequencies({self.images} images, {len(self.counts)} n-grams)"
+        return f"DocumentFrequencies({self['images']} images, {len(self['counts'])} n-grams)"
 
 
 def document_frequencies(
@@ -156,7 +140,7 @@ def _count_frequencies(images: Sequence[Iterable[NgramCounts]]) -> DocumentFrequ
     counts: Counter[str] = Counter()
     for references in images:
         counts.update({ngram for orders in references for order in orders for ngram in order})
-    return DocumentFrequencies(len(images), counts)
+    return DocumentFrequencies({"images": len(images), "counts": counts})
 
 
 class _DocumentFrequencyParameter(p.Parameter[Any]):
@@ -165,17 +149,17 @@ class _DocumentFrequencyParameter(p.Parameter[Any]):
     metavar = "FILE"
 
     def validate(self, value: Any) -> Any:
-        if value == "corpus":
+        if value == "corpus" or isinstance(value, DocumentFrequencies):
             return value
         if isinstance(value, str | os.PathLike):
             return DocumentFrequencies.from_file(value)
         try:
-            return DocumentFrequencies.from_mapping(value)
+            return DocumentFrequencies(value)
         except ValueError as error:
             raise ValueError(f"df: {error}") from None
 
     def to_field(self, value: Any) -> str:
-        return value if isinstance(value, str) else f"{value.images}-images-{value.checksum}"
+        return value if isinstance(value, str) else f"{value['images']}-images-{value.checksum}"
 
     def from_field(self, text: str) -> Any:
         if re.fullmatch(r"\d+-images-[0-9a-f]{8}", text):
@@ -323,13 +307,11 @@ class CIDEr(CaptionMetric):
     @property
     def NON_ADDITIVE_REASON(self) -> str | None:  # type: ignore[override]  # noqa: N802
         """The reason why partial statistics cannot be added; None with fitted frequencies."""
+        if self.df != "corpus":
+            return None
         return (
-            None
-            if self.df != "corpus"
-            else (
-                "CIDEr with df='corpus' weights n-grams by all references, so partial results "
-                "cannot be combined. Pass df=document_frequencies(references)"
-            )
+            "CIDEr with df='corpus' weights n-grams by all references, so partial results cannot "
+            "be combined. Pass df=document_frequencies(references)"
         )
 
     @property
@@ -364,9 +346,8 @@ class CIDEr(CaptionMetric):
         split, order = tokenizers.make_tokenizer(self.tokenize), self.max_order
         counts = [[_count_orders(split(text), order) for text in others] for _, others in texts]
         frequencies = _count_frequencies(counts) if self.df == "corpus" else self.df
-        log_images, logs = log(frequencies.images), {}
-        for ngram, count in frequencies.counts.items():
-            logs[ngram] = log(count)
+        log_images = log(frequencies["images"])
+        logs = {ngram: log(count) for ngram, count in frequencies["counts"].items()}
         numbers = []
         for (hypothesis, _), references in zip(texts, counts, strict=True):
             vector = _weight(_count_orders(split(hypothesis), order), logs, log_images)

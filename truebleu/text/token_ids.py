@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate, chain
 from math import prod
 from operator import index
@@ -21,10 +21,10 @@ from truebleu.text.terminal_layout import format_count
 
 # Formats of the module `array` for integers of each size in bytes.
 _SIGNED, _UNSIGNED = ({array(form).itemsize: form for form in forms} for forms in ("bhiq", "BHIQ"))
+# Formats of the buffer protocol.
+_KINDS = {"int": "bhilqn", "uint": "BHILQN", "float": "efdg", "bool": "?"}
 # Devices of DLPack whose memory the processor can read: CPU, and CPU memory pinned for a GPU.
 _CPU_DEVICES = (1, 3, 11)
-_DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
-_NUMPY_KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
 
 # Native integers in row order: a buffer, the format of an integer, and the shape.
 _Integers: TypeAlias = tuple[Any, Any, tuple[int, ...]]
@@ -57,13 +57,12 @@ def token_ids(
     >>> print(BLEU().score(hypotheses, [[5, 6, 7, 8], [5, 6, 7, 8]]).signature)
     nrefs:1|case:mixed|eff:no|tok:ids|smooth:exp|version:2.6.0|by:truebleu-0.1.0
     """
-    return read_token_ids("", values, pad=pad, lengths=lengths, eos=eos, skip=skip)
+    return read_token_ids("", values, pad, lengths, eos, skip)
 
 
 def read_token_ids(
     role: str,
     values: Any,
-    *,
     pad: int | None = None,
     lengths: Any = None,
     eos: int | None = None,
@@ -148,7 +147,7 @@ def _is_array(value: Any) -> bool:
         return value.typecode not in "uw" if isinstance(value, array) else True
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if isinstance(kind, str):
-        return kind in _NUMPY_KINDS and hasattr(value, "shape")
+        return kind in "iufcb" and hasattr(value, "shape")
     names = ("__dlpack__", "__array_interface__", "__cuda_array_interface__")
     return hasattr(value, "shape") and any(hasattr(value, name) for name in names)
 
@@ -244,11 +243,11 @@ def _cut_rows(data: Any, form: str, ends: list[int], lengths: Any) -> tuple[Any,
 # ---- integers in memory ----
 
 
-def _read_integers(values: Any, form: Any = "q") -> _Integers:
+def _read_integers(values: Any) -> _Integers:
     """Return the integers of an array or a list. Raise TypeError for other values."""
     if isinstance(values, list | tuple):
         try:
-            return array(form, values), form, (len(values),)
+            return array("q", values), "q", (len(values),)
         except OverflowError:
             return array("Q", values), "Q", (len(values),)
         except TypeError:
@@ -258,8 +257,8 @@ def _read_integers(values: Any, form: Any = "q") -> _Integers:
     try:
         view = memoryview(values)
     except (TypeError, ValueError, BufferError):
-        return _read_foreign_memory(values)
-    form = _get_format(*_parse_buffer_format(view.format), view.itemsize)
+        return _read_foreign_array(values)
+    form = _get_format(view)
     shape = view.shape or ()
     if not prod(shape):
         return array(form), form, shape
@@ -276,81 +275,34 @@ def _check_device(values: Any) -> None:
         raise TypeError("the array is in the memory of a GPU. Copy it with .cpu() first")
 
 
-def _parse_buffer_format(code: str) -> tuple[str, str]:
-    """Return the byte order and the kind of number of a format of the buffer protocol."""
-    order, letter = (code[0], code[1:]) if code[:1] in "@=<>!" else ("@", code)
-    kinds = {"int": "bhilqn", "uint": "BHILQN", "float": "efdg", "bool": "?"}
-    return order, next((kind for kind, codes in kinds.items() if letter in codes), letter)
-
-
-def _get_format(order: str, kind: str, size: int) -> Any:
-    """Return the format of the module `array` for native integers."""
+def _get_format(view: memoryview) -> Any:
+    """Return the format of the module `array` for the integers of a buffer."""
+    letter, size = view.format.lstrip("@=<>!"), view.itemsize
+    kind = next((kind for kind, letters in _KINDS.items() if letter in letters), letter)
     form = {"int": _SIGNED, "uint": _UNSIGNED}.get(kind, {}).get(size)
     if form is None:
-        name = {"bool": kind}.get(kind, f"{kind}{8 * size}")
+        name = kind if kind == "bool" else f"{kind}{8 * size}"
         raise TypeError(f"found values of type {name} (expected integers of 8 to 64 bits)")
-    if size > 1 and order in (">!" if sys.byteorder == "little" else "<"):
+    if size > 1 and view.format[0] in (">!" if sys.byteorder == "little" else "<"):
         raise TypeError("the integers have a foreign byte order (expected native order)")
     return form
 
 
-def _read_foreign_memory(values: Any) -> _Integers:
-    """Read an array that has `__array_interface__` or `__dlpack__`, but no buffer."""
-    import ctypes
-
-    interface = getattr(values, "__array_interface__", None)
-    if interface is not None:
-        code, shape = interface["typestr"], tuple(interface["shape"])
-        size, address = int(code[2:]), interface["data"][0]
-        form = _get_format(code[0], _NUMPY_KINDS.get(code[1], code[1]), size)
-        strides = interface.get("strides")
-    elif hasattr(values, "__dlpack__"):
-        capsule = values.__dlpack__()  # owns the description of the memory
-        kind, size, shape, address, strides = _describe_dlpack(capsule)
-        form = _get_format("@", kind, size)
-    else:
-        raise TypeError(f"found {describe_type(values, '')} (expected integers)")
-
-    def read(address: int, shape: Sequence[int], strides: Sequence[int]) -> Iterator[bytes]:
-        """Yield the bytes of an array, in row order."""
-        if tuple(strides) == tuple(size * prod(shape[i + 1 :]) for i in range(len(shape))):
-            yield (ctypes.c_char * (size * prod(shape))).from_address(address).raw
-            return
-        for i in range(shape[0]):
-            yield from read(address + i * strides[0], shape[1:], strides[1:])
-
-    if not prod(shape):
-        return array(form), form, shape
-    if strides is None:
-        strides = [size * prod(shape[i + 1 :]) for i in range(len(shape))]
-    return memoryview(b"".join(read(address, shape, strides))).cast(form), form, shape
-
-
-def _describe_dlpack(capsule: Any) -> tuple[str, int, tuple[int, ...], int, list[int] | None]:
-    """Return the kind and size of a number, the shape, the address and the strides in bytes."""
-    import ctypes
-
-    class Tensor(ctypes.Structure):
-        """The structure DLTensor of DLPack."""
-
-        _fields_ = (
-            ("data", ctypes.c_void_p),
-            ("device", ctypes.c_int32 * 2),
-            ("ndim", ctypes.c_int32),
-            ("code", ctypes.c_uint8),
-            ("bits", ctypes.c_uint8),
-            ("lanes", ctypes.c_uint16),
-            ("shape", ctypes.POINTER(ctypes.c_int64)),
-            ("strides", ctypes.POINTER(ctypes.c_int64)),
-            ("offset", ctypes.c_uint64),
-        )
-
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype = ctypes.c_void_p
-    get_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
-    tensor = Tensor.from_address(get_pointer(capsule, b"dltensor") or 0)
-    size = tensor.bits // 8
-    strides = [size * n for n in tensor.strides[: tensor.ndim]] if tensor.strides else None
-    address = (tensor.data or 0) + tensor.offset
-    kind = _DLPACK_KINDS.get(tensor.code, "unknown")
-    return kind, size, tuple(tensor.shape[: tensor.ndim]), address, strides
+def _read_foreign_array(values: Any) -> _Integers:
+    """Read an array without a buffer: with NumPy, or from lists if NumPy is not installed."""
+    try:
+        import numpy as np
+    except ModuleNotFoundError:
+        flat = values.tolist()
+        for _ in values.shape[1:]:
+            flat = list(chain.from_iterable(flat))
+        return (*_read_integers(flat)[:2], tuple(values.shape))
+    convert = np.from_dlpack if hasattr(values, "__dlpack__") else np.asarray
+    try:
+        converted = None if isinstance(values, np.ndarray) else convert(values)
+    except (BufferError, RuntimeError, TypeError):
+        converted = None
+    if converted is None:
+        name = str(getattr(values, "dtype", "unknown")).removeprefix("torch.")
+        raise TypeError(f"found values of type {name} (expected integers of 8 to 64 bits)")
+    return _read_integers(converted)

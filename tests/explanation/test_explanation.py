@@ -2,7 +2,8 @@
 
 import json
 import math
-from html.parser import HTMLParser
+import re
+from html import unescape
 from unicodedata import category
 
 import hypothesis.strategies as st
@@ -44,22 +45,11 @@ def test_the_cat():
     assert pair["score"] == 0
     assert "too short to have any trigrams" in pair["zero"]
     # The encyclopedia says 3/6, which counts both "the" of the reference; clipped it is 2/6.
-    assert [(one["matches"], one["total"]) for one in pair["orders"][0]["recall"]] == [
-        (2, 6),
-        (2, 7),
-    ]
+    recalls = [(one["matches"], one["total"]) for one in pair["orders"][0]["recall"]]
+    assert recalls == [(2, 6), (2, 7)]
     assert list_fractions(explain_system("the cat", WIKIPEDIA[1], WORDS))[1] == (0, 1)
     two = BLEU("none", max_order=2, smoothing="none")
     assert explain_system("the cat", WIKIPEDIA, two)["fraction"] == pytest.approx(0.1353, abs=5e-5)
-
-
-def test_case_difference_prevents_match():
-    # The notebook's 2/7 and 1/7: the reference's "The" is not "the".
-    seven = " ".join(["the"] * 7)
-    reference = "The cat is on the mat"
-    lowered = BLEU("none", lowercase=True, smoothing="none")
-    assert list_fractions(explain_system(seven, reference, WORDS))[0] == (1, 7)
-    assert list_fractions(explain_system(seven, reference, lowered))[0] == (2, 7)
 
 
 def test_repeated_bigram_is_counted_twice():
@@ -94,16 +84,6 @@ def test_the_the_cat():
     assert list_fractions(explain_system("the the cat", WIKIPEDIA[1]))[:2] == [(2, 3), (0, 2)]
 
 
-def test_character_bigrams_of_abab():
-    characters = BLEU("char", max_order=2)
-    assert {
-        "".join(row["ngram"])
-        for row in explain_system("abab", "abcbab", characters)["orders"][1]["ngrams"]
-    } == {"ab", "ba"}
-    rows = explain_system("abcbab", "abab", characters)["orders"][1]["ngrams"]
-    assert [row["count"] for row in rows if row["ngram"] == ["a", "b"]] == [2]
-
-
 @pytest.mark.parametrize(
     ("hypothesis", "references", "matches", "penalty", "score"),
     [
@@ -119,26 +99,6 @@ def test_precisions_and_brevity(hypothesis, references, matches, penalty, score)
     assert list_fractions(explained) == matches
     assert explained["brevity_penalty"] == pytest.approx(penalty, abs=5e-5)
     assert explained["fraction"] == pytest.approx(score, abs=5e-5)
-
-
-def test_a_study_note_s_three_orders():
-    # p1 5/7, p2 3/6, p3 1/5: the logarithms sum to -2.63906, their mean is -0.87969.
-    three = BLEU("none", max_order=3, smoothing="none")
-    explained = explain_system("the cat the cat on the mat", WIKIPEDIA[0], three)
-    assert list_fractions(explained) == [(5, 7), (3, 6), (1, 5)]
-    assert sum(order["log"] for order in explained["orders"]) == pytest.approx(-2.63906, abs=5e-6)
-    assert explained["log_mean"] == pytest.approx(-0.87969, abs=5e-6)
-    assert explained["fraction"] == pytest.approx(0.41491, abs=5e-6)
-    assert explain_system("the cat the cat on the mat", WIKIPEDIA[0], WORDS)["score"] == 0
-
-
-def test_unigram_bleu_by_length():
-    # A university notebook's table: "the", once to eight times, against "the cat is on the mat".
-    unigram_bleu = BLEU("none", max_order=1, smoothing="none")
-    table = [0.00674, 0.13534, 0.24525, 0.30327, 0.32749, 0.33333, 0.28571, 0.25]
-    for count, value in enumerate(table, 1):
-        explained = explain_system(" ".join(["the"] * count), WIKIPEDIA[0], unigram_bleu)
-        assert explained["fraction"] == pytest.approx(value, abs=5e-6)
 
 
 def test_active_and_passive():
@@ -285,15 +245,8 @@ def test_corpus_explanation_equals_metric(corpus, aggregate):
 def test_cover_marks_longest_match_and_clipping():
     explained = explain_system("the cat the cat on the mat", "the cat is on the mat", BLEU("none"))
     assert [one["longest"] for one in explained["cover"]] == [2, 2, 1, 0, 3, 3, 3]
-    assert [one["clipped"] for one in explained["cover"]] == [
-        [],
-        [],
-        [2],
-        [1, 2],
-        [],
-        [1],
-        [],
-    ]
+    clipped_orders = [one["clipped"] for one in explained["cover"]]
+    assert clipped_orders == [[], [], [2], [1, 2], [], [1], []]
 
 
 def test_corpus_lists_clipped_unmatched_and_missing_ngrams():
@@ -346,32 +299,6 @@ def test_score_of_zero_has_no_split():
 # Renderings.
 
 NASTY = "<script>alert(1)</script> & $5 50% #1 a_b ^ ~ \\ {x} `tick` | [link](x) *b* \u202e\x1b[31m"
-RENDERINGS = ["text", "markdown", "latex", "html", "to_json"]
-
-
-class Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.text = ""
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        assert all(name != "src" and not name.startswith("on") for name, _ in attrs)
-
-    def handle_data(self, data):
-        self.text += data
-
-
-def test_markup_in_text_is_text_in_html():
-    reader = Reader()
-    page = explain({"<i>": NASTY, "B": "<img src=x>"}, [NASTY, "<b>"]).html()
-    reader.feed(page)
-    assert not {"script", "img", "b", "i", "link"} & set(reader.tags)
-    assert "\u202e" not in page
-    assert "\x1b" not in page
-    assert page.startswith("<!doctype html>")
-    assert "color-scheme: light dark" in page
 
 
 def test_names_are_escaped_in_html():
@@ -380,40 +307,15 @@ def test_names_are_escaped_in_html():
             page = getattr(explain(systems, "a"), rendering)()
             assert "<b>" not in page
             assert ("&lt;b&gt;" in page) == (len(systems) == 2)
+            assert "color-scheme: light dark" in page
 
 
 def test_specials_are_escaped_in_latex():
     made = explain(NASTY, NASTY, BLEU("none")).latex()
-    for special in (r"\$5", r"50\%", r"\#1", r"a\_b", r"\textasciicircum{}", r"\textbackslash{}"):
+    for special in (r"\$5", r"50\%", r"\#1", r"a\_b", r"\{x\}", r"\&"):
         assert special in made
-    for special in (r"\textasciitilde{}", r"\{x\}", r"\textbar{}", r"\&"):
-        assert special in made
-    body = made.replace("\\\\", "").replace(r"\{", "").replace(r"\}", "")
-    assert body.count("{") == body.count("}")
-
-
-def test_tables_in_markdown_keep_their_columns():
-    made = explain(NASTY, NASTY, BLEU("none")).markdown()
-    tables = [line for line in made.splitlines() if line.startswith("|")]
-    header = ""
-    for before, line in zip(["", *tables], tables, strict=False):
-        columns = line.replace("\\|", "").count("|")
-        header = line if "---" not in line and "unigram" in line else header
-        if "---" not in line and "--:" not in line and before and "n-gram" not in line:
-            assert columns >= 4
-    assert "<script>" not in made.replace("`<script>alert(1)</script>`", "").split("```")[0]
-
-
-def test_no_rendering_can_command_a_terminal():
-    explanation = explain(NASTY, NASTY)
-    for rendering in ("text", "markdown", "latex", "html"):
-        assert "\x1b" not in getattr(explanation, rendering)()
-    rich = pytest.importorskip("rich.console")
-    console = rich.Console(width=100, no_color=True, force_terminal=False)
-    with console.capture() as capture:
-        console.print(explanation)
-    assert "\x1b" not in capture.get()
-    assert "BLEU = " in capture.get()
+    for name in ("asciicircum", "backslash", "asciitilde", "bar"):
+        assert rf"\text{name}{{}}" in made
 
 
 @pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html", "rich"])
@@ -428,9 +330,7 @@ def test_renderings_contain_all_numbers(rendering):
     else:
         made = getattr(explanation, rendering)()
     if rendering == "html":
-        reader = Reader()
-        reader.feed(made)
-        made = reader.text
+        made = unescape(re.sub("<[^>]+>", "", made))
     if rendering == "latex":
         made = made.replace("-{}", "-").replace("$-$", "−")
     explained = explanation.to_dict()["systems"][0]
@@ -476,13 +376,6 @@ def test_invisible_characters_are_escaped(text):
     assert not any(category(c) in hidden and c not in joiners for c in escape_invisible(text))
 
 
-def test_texts_in_all_scripts_are_rendered():
-    for text in ("日本語 の 文", "שלום עולם", "e\u0301 \U0001f600", "a" * 500):
-        explanation = explain(text, [text, None, ""])
-        for rendering in RENDERINGS:
-            assert getattr(explanation, rendering)()
-
-
 # Input of every kind, and bad input.
 
 
@@ -494,10 +387,8 @@ def test_a_segment_of_a_corpus(write):
     assert content["segment"] == 2
     assert content["systems"][0]["name"] == "system"
     assert [one["text"] for one in content["references"]] == ["the cat is", "the dog"]
-    assert (
-        content["systems"][0]["score"]
-        == BLEU().sentence("the cat", ["the cat is", "the dog"]).value
-    )
+    expected = BLEU().sentence("the cat", ["the cat is", "the dog"])
+    assert content["systems"][0]["score"] == expected.value
 
 
 def test_missing_references_keep_their_numbers():

@@ -1,4 +1,4 @@
-"""Explanations of metrics other than BLEU: equality with the metric, valid renderings."""
+"""Explanations of every kind of metric: equality with the metric, valid renderings."""
 
 import json
 import re
@@ -12,15 +12,16 @@ import strategies
 from hypothesis import given, settings
 
 import truebleu as tb
-from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
+from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
 from truebleu.explanation import chrf
-from truebleu.explanation.naive_bleu import count_ngrams
 from truebleu.metrics.base import PARTS_PER_TOKEN
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.rouge import ROUGE
+from truebleu.text.tokenizers import count_ngrams
 
 METRICS = [
+    BLEU(),
     CHRF(),
     CHRF(word_order=2),
     CHRF(char_order=3, word_order=1, beta=1, lowercase=True, whitespace=True),
@@ -104,11 +105,8 @@ def test_corpus_score_equals_metric(metric, corpus):
     assert content["kind"] == "corpus"
     assert content["segments"] == len(corpus)
     assert content["systems"][0]["score"] == metric.score(hypotheses, references).value
-    segment_content = explain(hypotheses, references, metric, segment=len(corpus)).to_dict()
-    assert (
-        segment_content["systems"][0]["score"]
-        == metric.sentence(hypotheses[-1], references[-1]).value
-    )
+    explained = explain_system(hypotheses, references, metric, segment=len(corpus))
+    assert explained["score"] == metric.sentence(hypotheses[-1], references[-1]).value
 
 
 def get_statistics(metric, hypothesis, references) -> list[int]:
@@ -248,40 +246,41 @@ def test_gleu_of_a_corpus_adds_up(metric, corpus):
 # ---- worked examples ----
 
 
-def test_chrf_worked_through():
-    text = explain("abc", ["abd"], CHRF(char_order=2)).text()
-    # Unigrams: 2 of 3 match; bigrams: 1 of 2.
-    assert "P = 1/2 (0.6667 + 0.5000) = 0.5833" in text
-    assert "(5 · 0.5833 · 0.5833)/(4 · 0.5833 + 0.5833)" in text
-    assert "Only in the hypothesis" in text
-    assert "Character 1-grams: “c”." in text
-    assert "Character 2-grams: “bd”." in text
-
-
-def test_ter_worked_through():
-    text = explain("on the mat sat a cat", ["a cat sat on the mat"], TER()).text()
-    assert "TER = 33.33" in text
-    assert "100 · 2/6" in text
-    assert re.search(r"shift +on the mat +by 3 to the right", text)
-    same = explain("a cat", ["a cat"], TER()).text()
-    assert "None: the hypothesis equals the reference." in same
-
-
-def test_nist_worked_through():
-    text = explain("a b", ["a c"], NIST("none", max_order=2)).text()
-    # One match of two unigrams; the information of "a" is log2(2/1) = 1 bit.
-    assert "penalty = 1, because 2 ≥ 2" in text
-    assert "(1/2 + 0/1)" in text.replace("1.00", "1").replace("0.00", "0")
-    assert (
-        explain("a b", ["a c"], NIST("none", max_order=2)).to_dict()["systems"][0]["score"] == 0.5
-    )
-
-
-def test_gleu_worked_through():
-    text = explain("the cat sat on the mat", ["the cat is on the mat"], GLEU("none")).text()
-    # 5 unigrams, 3 bigrams and 1 trigram of 6 + 5 + 4 + 3 match.
-    assert "9/18" in text
-    assert "GLEU = 50.00" in text
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "metric", "lines"),
+    [
+        # Unigrams: 2 of 3 match; bigrams: 1 of 2.
+        (
+            *("abc", "abd", CHRF(char_order=2)),
+            [
+                "P = 1/2 (0.6667 + 0.5000) = 0.5833",
+                "(5 · 0.5833 · 0.5833)/(4 · 0.5833 + 0.5833)",
+                "Only in the hypothesis",
+                "Character 1-grams: “c”.",
+                "Character 2-grams: “bd”.",
+            ],
+        ),
+        (
+            *("on the mat sat a cat", "a cat sat on the mat", TER()),
+            ["TER = 33.33", "100 · 2/6", "shift  on the mat  by 3 to the right"],
+        ),
+        ("a cat", "a cat", TER(), ["None: the hypothesis equals the reference."]),
+        # One match of two unigrams; the information of "a" is log2(2/1) = 1 bit.
+        (
+            *("a b", "a c", NIST("none", max_order=2)),
+            ["penalty = 1, because 2 ≥ 2", "(1/2 + 0/1)", "NIST = 0.50"],
+        ),
+        # 5 unigrams, 3 bigrams and 1 trigram of 6 + 5 + 4 + 3 match.
+        (
+            *("the cat sat on the mat", "the cat is on the mat", GLEU("none")),
+            ["9/18", "GLEU = 50.00"],
+        ),
+    ],
+)
+def test_worked_examples(hypothesis, reference, metric, lines):
+    text = explain(hypothesis, [reference], metric).text()
+    for line in lines:
+        assert line in text
 
 
 @pytest.mark.parametrize(
@@ -339,17 +338,13 @@ def check_html(page: str, explanation: Explanation) -> None:
 
 
 def check_latex(source: str) -> None:
-    assert [a for a, _ in environments(source)] == [b for _, b in environments(source)]
+    begun, ended = (re.findall(rf"\\{end}\{{(\w+\*?)\}}", source) for end in ("begin", "end"))
+    assert sorted(begun) == sorted(ended)
     bare = source.replace("\\\\", "").replace(r"\{", "").replace(r"\}", "")
     assert bare.count("{") == bare.count("}")
     for environment in re.findall(r"\\begin\{longtable\}.*?\\end\{longtable\}", source, re.DOTALL):
         body = [line for line in environment.splitlines() if line.endswith(r"\\")]
         assert len({len(re.findall(r"(?<!\\)&", line)) for line in body}) == 1
-
-
-def environments(source: str) -> list[tuple[str, str]]:
-    begun = sorted(re.findall(r"\\begin\{(\w+\*?)\}", source))
-    return list(zip(begun, sorted(re.findall(r"\\end\{(\w+\*?)\}", source)), strict=True))
 
 
 def check_markdown(source: str) -> None:

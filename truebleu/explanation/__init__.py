@@ -12,17 +12,16 @@ naive_bleu.py             n-grams, clipping and lengths over tokens
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truebleu.explanation import bleu, explanation_builder, explanation_layout
 from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Corpus, Metric, Signature
 from truebleu.metrics.checked_scores import raise_text_warnings, summarize_text
+from truebleu.rendering.elements import Block
 from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments
 from truebleu.text.system_names import name_systems
-
-if TYPE_CHECKING:
-    from truebleu.rendering.elements import Block
 
 
 class Explanation(View):
@@ -35,14 +34,10 @@ class Explanation(View):
     PAPER = False
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.explanation import explanation_layout
-
         return explanation_layout.build_layout(self._content, digits, short=short)
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:
-        from truebleu.explanation import explanation_layout
-
         return explanation_layout.rescale(content)
 
     @classmethod
@@ -50,8 +45,6 @@ class Explanation(View):
         return [system["name"] for system in content["systems"]]
 
     def _format_title(self) -> str:
-        from truebleu.explanation import explanation_layout
-
         return explanation_layout.format_title(self._content)
 
 
@@ -99,8 +92,6 @@ def explain(
          = 1 · 0.3074
          = 0.3074
     """
-    from truebleu.explanation import bleu, explanation_builder
-
     resolved_metric: Any = registry.metric("bleu" if metric is None else metric)
     explanation_builder.check_metric(resolved_metric, recall=recall, textbook=textbook)
     if resolved_metric.NEEDS_SOURCE and source is None:
@@ -115,27 +106,20 @@ def explain(
         )
         systems = list(zip(named_inputs, hypotheses, strict=True))
         content = explanation_builder.explain_segment(
-            resolved_metric,
-            systems,
-            references,
-            source=source,
-            segment=segment,
-            recall=recall,
+            resolved_metric, systems, references, source=source, segment=segment, recall=recall
         )
         warnings = _warn_about_segment(resolved_metric, systems, references)
     else:
         references, source, *hypotheses = map(
             segments.make_rereadable, (references, source, *inputs)
         )
-        summaries: dict[str, Any] = {}
-        content = explanation_builder.explain_corpus(
+        content, summaries = explanation_builder.explain_corpus(
             resolved_metric,
             list(zip(named_inputs, hypotheses, strict=True)),
             references,
             source=source,
             workers=workers,
             recall=recall,
-            summaries=summaries,
         )
         names_by_metric = {resolved_metric: resolved_metric.name}
         warnings = text_warnings.warn_about_texts(

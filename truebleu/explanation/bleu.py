@@ -53,7 +53,7 @@ def explain_segment(case: ExplanationCase[BLEU, BLEUScore]) -> dict[str, Any]:
             {
                 "reference": number,
                 **naive_bleu.compute_recall(
-                    *naive_bleu.count_overlap(hypothesis_tokens, reference, order["order"])
+                    naive_bleu.count_overlap(hypothesis_tokens, reference, order["order"])
                 ),
             }
             for number, reference in zip(numbers, reference_tokens, strict=True)
@@ -127,8 +127,7 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
     is_always_zero = (parameters["no_match"] == "zero" and not any(score.matches)) or (
         parameters["no_match"] == "any-zero" and not all(score.matches)
     )
-    orders = []
-    zeros = 0
+    orders, zeros = [], 0
     counts = zip(score.matches, score.totals, score.precisions, strict=True)
     for order_number, (matches, total, precision) in enumerate(counts, 1):
         zeros += matches == 0 and total > 0
@@ -195,44 +194,40 @@ def _describe_smoothing(
 ) -> dict[str, Any] | None:
     """Return an order's smoothed numerator and denominator, or None if it is not smoothed."""
     value, kind = metric.smoothing_value or 0.0, metric.smoothing
+    smoothing: tuple[float, float, str] | None = None
     if metric.arithmetic == "codenn":
         added = value if order > 1 else 0.0
-        parts = (matches + added + SMALLEST_FLOAT, total + added + SMALLEST_FLOAT)
         explanation = (
             f"{added:g} and the smallest positive number are added to the match and n-gram counts"
         )
-        return None if matches and not added else _build_smoothing(*parts, explanation)
-    if metric.arithmetic == "allennlp":
+        if added or not matches:
+            added += SMALLEST_FLOAT
+            smoothing = (matches + added, total + added, explanation)
+    elif metric.arithmetic == "allennlp":
         explanation = f"{value:g} is added to the match and n-gram counts, to avoid division by 0"
-        return _build_smoothing(matches + value, total + value, explanation)
-    if kind == "add-k-all" or (order > 1 and kind in ("add-k", "add-k-tiny")):
+        smoothing = (matches + value, total + value, explanation)
+    elif kind == "add-k-all" or (order > 1 and kind in ("add-k", "add-k-tiny")):
         explanation = f"{value:g} is added to the match and n-gram counts"
-        return (
-            _build_smoothing(matches + value, total + value, explanation) if total + value else None
-        )
-    if kind == "epsilon":
+        if total + value:
+            smoothing = (matches + value, total + value, explanation)
+    elif kind == "epsilon":
         explanation = (
             "1e-15 is added to the matches and 1e-9 to the n-grams, to avoid division by 0"
         )
-        return _build_smoothing(matches + TINY, total + SMALL, explanation)
-    if kind == "offset":
-        numerator, denominator = matches + OFFSET * (total + OFFSET), total + OFFSET
+        smoothing = (matches + TINY, total + SMALL, explanation)
+    elif kind == "offset":
         explanation = "1e-7 is added to the n-gram count and to the precision"
-        return _build_smoothing(numerator, denominator, explanation)
-    if matches or not total:
-        return None
-    halved = f"1/{2**zero_orders}, halved for each order without matches"
-    smoothings = {
-        "exp": (1, 2**zero_orders * total, f"zero matches count as {halved}"),
-        "floor": (value, total, f"zero matches count as {value:g}"),
-        "tiny": (SMALLEST_FLOAT, 1, "the precision is the smallest positive number"),
-        "add-k-tiny": (SMALLEST_FLOAT, total, "zero matches count as the smallest positive number"),
-    }
-    return _build_smoothing(*smoothings[kind]) if kind in smoothings else None
-
-
-def _build_smoothing(numerator: float, denominator: float, explanation: str) -> dict[str, Any]:
-    return {"numerator": numerator, "denominator": denominator, "how": explanation}
+        smoothing = (matches + OFFSET * (total + OFFSET), total + OFFSET, explanation)
+    elif total and not matches:
+        halved = f"1/{2**zero_orders}, halved for each order without matches"
+        smallest = "zero matches count as the smallest positive number"
+        smoothing = {
+            "exp": (1, 2**zero_orders * total, f"zero matches count as {halved}"),
+            "floor": (value, total, f"zero matches count as {value:g}"),
+            "tiny": (SMALLEST_FLOAT, 1, "the precision is the smallest positive number"),
+            "add-k-tiny": (SMALLEST_FLOAT, total, smallest),
+        }.get(kind)
+    return smoothing and dict(zip(("numerator", "denominator", "how"), smoothing, strict=True))
 
 
 def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
@@ -305,9 +300,10 @@ def split_difference(
     def get_log_term(order: dict[str, Any]) -> float:
         return order["weight"] * order["log"] if order["log"] is not None else 0.0
 
-    weight_difference = _get_weight_correction(metric, second["orders"]) - _get_weight_correction(
-        metric, first["orders"]
+    first_weights, second_weights = (
+        _get_weight_correction(metric, system["orders"]) for system in (first, second)
     )
+    weight_difference = second_weights - first_weights
     return {
         "log_difference": log_difference,
         "brevity": build_part(log(second["brevity_penalty"]) - log(first["brevity_penalty"])),
@@ -327,8 +323,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     """Yield the n-grams (for a corpus, only the most frequent), the precisions and the lengths."""
     if "tokens" in system:
         has_several = len(content["references"]) > 1
-        build_tables = ngram_layout.build_match_tables
-        yield from build_tables(system, level, has_several_references=has_several)
+        yield from ngram_layout.build_match_tables(system, level, has_several)
     yield Heading(level, "Precisions")
     yield from _build_precision_table(system)
     yield from _build_recall_table(system, level)
@@ -516,7 +511,7 @@ def build_comparison(content: Content, format_score: NumberFormatter) -> Iterato
     if comparison["weights"] is not None:
         parts.append(("weights that do not sum to 1", comparison["weights"]))
     rows_of_parts = [[name, logs(part["log"]), points(part["points"])] for name, part in parts]
-    total = [logs(comparison["log_difference"]), points(comparison["difference"])]
+    total = (logs(comparison["log_difference"]), points(comparison["difference"]))
     rows_of_parts.append(["total", *total])
     yield Table.from_text_rows(["part", "Δ ln BLEU", "points"], rows_of_parts, has_total_row=True)
 

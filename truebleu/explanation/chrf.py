@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import naive_bleu
 from truebleu.explanation.naive_bleu import ExplanationCase
 from truebleu.explanation.ngram_layout import describe_examined_part, format_fraction, format_ngrams
+from truebleu.metrics.chrf import CHRF, CHRFScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, join_nodes
 from truebleu.rendering.number_format import format_compact, format_number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
 from truebleu.text.terminal_layout import format_count
-
-if TYPE_CHECKING:
-    from truebleu.metrics.chrf import CHRF, CHRFScore
+from truebleu.text.tokenizers import count_ngrams
 
 # Punctuation that is split off words, as in sacreBLEU and chrF++.py.
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -49,20 +48,11 @@ def explain_segment(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     best_number, reference = _find_best_reference(metric, hypothesis, case.references)
     system = {**_describe_system(case), "reference": best_number}
     _add_ngram_differences(metric, system, [(hypothesis, reference)])
-    hypothesis_characters, reference_characters = (
-        split_text(metric, hypothesis),
-        split_text(metric, reference),
-    )
+    characters, *references = (split_text(metric, text) for text in (hypothesis, reference))
     orders = range(1, metric.char_order + 1)
-    tables = [
-        naive_bleu.clip_ngrams(hypothesis_characters, [reference_characters], order)
-        for order in orders
-    ]
-    return {
-        **system,
-        "tokens": hypothesis_characters,
-        "cover": naive_bleu.find_covering_ngrams(hypothesis_characters, tables),
-    }
+    tables = [naive_bleu.clip_ngrams(characters, references, order) for order in orders]
+    cover = naive_bleu.find_covering_ngrams(characters, tables)
+    return {**system, "tokens": characters, "cover": cover}
 
 
 def explain_corpus(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
@@ -96,8 +86,9 @@ def _add_ngram_differences(
 
     Returns the number of examined segments.
     """
-    counters: list[tuple[Counter[Any], Counter[Any]]]
-    counters = [(Counter(), Counter()) for _ in system["orders"]]
+    counters: list[dict[str, Counter[Any]]] = [
+        {"extra": Counter(), "missing": Counter()} for _ in system["orders"]
+    ]
     seen = 0
     for texts in segments:
         seen += 1
@@ -105,16 +96,15 @@ def _add_ngram_differences(
             "character": [split_text(metric, text) for text in texts],
             "word": [split_into_words(metric, text) for text in texts],
         }
-        for order, (extra, missing) in zip(system["orders"], counters, strict=True):
+        for order, counter in zip(system["orders"], counters, strict=True):
             hypothesis_ngrams, reference_ngrams = (
-                naive_bleu.count_ngrams(some, order["order"])
-                for some in tokens_by_unit[order["unit"]]
+                count_ngrams(tokens, order["order"]) for tokens in tokens_by_unit[order["unit"]]
             )
-            extra.update(hypothesis_ngrams - reference_ngrams)
-            missing.update(reference_ngrams - hypothesis_ngrams)
-    for order, order_counters in zip(system["orders"], counters, strict=True):
-        for kind, counter in zip(("extra", "missing"), order_counters, strict=True):
-            order[kind] = naive_bleu.list_top_ngrams(counter, naive_bleu.MAX_LISTED_NGRAMS)
+            counter["extra"].update(hypothesis_ngrams - reference_ngrams)
+            counter["missing"].update(reference_ngrams - hypothesis_ngrams)
+    for order, counter in zip(system["orders"], counters, strict=True):
+        for kind, ngrams in counter.items():
+            order[kind] = naive_bleu.list_top_ngrams(ngrams, naive_bleu.MAX_LISTED_NGRAMS)
     return seen
 
 
@@ -127,25 +117,17 @@ def _describe_system(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     for unit, order, (matches, hypothesis_total, reference_total) in zip(
         units, order_numbers, counts, strict=True
     ):
-        is_used = metric.eps_smoothing or bool(hypothesis_total and reference_total)
-        # chrF++.py uses this value instead of 0/0.
-        precision = matches / hypothesis_total if hypothesis_total else 1e-16
-        recall = matches / reference_total if reference_total else 1e-16
-        factor = metric.beta**2
-        denominator = factor * precision + recall
-        f = (1 + factor) * precision * recall / denominator if denominator else 1e-16
-        orders.append(
-            {
-                "unit": unit,
-                "order": order,
-                "matches": matches,
-                "hypothesis": hypothesis_total,
-                "reference": reference_total,
-                "precision": precision if is_used else None,
-                "recall": recall if is_used else None,
-                "f": f if is_used else None,
-            }
-        )
+        ratios: dict[str, float | None] = dict.fromkeys(("precision", "recall", "f"))
+        if metric.eps_smoothing or (hypothesis_total and reference_total):
+            # chrF++.py uses 1e-16 instead of 0/0.
+            precision = matches / hypothesis_total if hypothesis_total else 1e-16
+            recall = matches / reference_total if reference_total else 1e-16
+            factor = metric.beta**2
+            denominator = factor * precision + recall
+            f = (1 + factor) * precision * recall / denominator if denominator else 1e-16
+            ratios = {"precision": precision, "recall": recall, "f": f}
+        totals = {"hypothesis": hypothesis_total, "reference": reference_total}
+        orders.append({"unit": unit, "order": order, "matches": matches, **totals, **ratios})
     return {
         "fraction": score.value / 100,
         "orders": orders,

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truebleu.explanation.naive_bleu import ExplanationCase
 from truebleu.explanation.ngram_layout import describe_examined_part
 from truebleu.metrics.ter_alignment import EDIT_MARKS, Alignment
 from truebleu.metrics.wer import EDIT_COLUMNS
 from truebleu.rendering.elements import Block, Cell, Heading, MarkedTokens, Paragraph, Table
+from truebleu.rendering.equations import Equation, Node
 from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
 from truebleu.text.terminal_layout import format_count
-
-if TYPE_CHECKING:
-    from truebleu.explanation.naive_bleu import ExplanationCase
-    from truebleu.rendering.equations import Equation, Node
 
 # Kinds of TER's edits. Error rates have no shifts.
 EDIT_KINDS = ("shift", "substitution", "deletion", "insertion")
@@ -43,12 +41,9 @@ SCALE_DESCRIPTIONS = {
 
 def split_text(metric: Any, text: str) -> list[str]:
     """Split a text into the words or characters that the metric counts."""
-    words: list[str] = (
-        list(metric.alignment("", [text]).reference)
-        if metric.NAME == "TER"
-        else metric.tokenize_text(text)
-    )
-    return words
+    if metric.NAME == "TER":
+        return list(metric.alignment("", [text]).reference)
+    return metric.tokenize_text(text)  # type: ignore[no-any-return]
 
 
 def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
@@ -167,9 +162,9 @@ def _build_edit_layout(alignment: Content, level: int, *, is_ter: bool) -> Itera
     sides = ("hypothesis", "reference") if is_ter else ("reference", "hypothesis")
     # The first kind of edit is shown at hypothesis tokens; the second kind is shown only at
     # reference tokens.
-    own_edits, other_edits = (
-        ("D (deleted)", "insertions") if is_ter else ("I (inserted)", "deletions")
-    )
+    own_edits, other_edits = "I (inserted)", "deletions"
+    if is_ter:
+        own_edits, other_edits = "D (deleted)", "insertions"
     shown_operations = [one for one in operations if one["hypothesis"] is not None]
     label = f"Hypothesis, {format_count(len(hypothesis), 'word' if is_ter else 'token')}"
     if alignment["shifts"]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import (
     bleu,
@@ -32,9 +32,6 @@ from truebleu.metrics.joint_counting import compute_joint_statistics
 from truebleu.rendering.equations import as_text
 from truebleu.text.segments import make_rereadable
 from truebleu.text.tokenizers import format_signature_label
-
-if TYPE_CHECKING:
-    from truebleu._kernel import Summary
 
 # Modules that explain specific metrics.
 EXPLAINED: dict[str, ModuleType] = {
@@ -102,12 +99,8 @@ def explain_segment(
     for name, text in systems:
         score = metric.sentence(text, [one for _, one in present_references], *sources)
         case = ExplanationCase(metric, score, text, present_references, recall, source)
-        explained_systems.append(
-            {
-                **_describe_system(name, case, metric_module.explain_segment(case)),
-                "text": _get_raw_text(text),
-            }
-        )
+        explained_system = _describe_system(name, case, metric_module.explain_segment(case))
+        explained_systems.append({**explained_system, "text": _get_raw_text(text)})
     content = _build_content(metric, "pair" if segment is None else "segment", explained_systems)
     tokens = [metric_module.split_text(metric, text) for _, text in present_references]
     return content | {
@@ -127,15 +120,11 @@ def explain_corpus(
     source: Any = None,
     workers: int = 1,
     recall: bool = False,
-    summaries: dict[str, Summary],
-) -> dict[str, Any]:
-    """Explain the corpus scores of one or two systems.
-
-    summaries: filled with the summary of each system's text.
-    """
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Explain the corpus scores of one or two systems, and summarize each system's text."""
     metric_module = get_metric_module(metric.NAME)
     systems, references, source = _normalize_texts(metric, systems, references, source)
-    explained_systems = []
+    explained_systems, summaries = [], {}
     for name, hypotheses in systems:
         (statistics,), summary = compute_joint_statistics(
             [metric], Corpus(hypotheses, references, workers, source)
@@ -146,9 +135,8 @@ def explain_corpus(
         )
         explained_system = _describe_system(name, case, metric_module.explain_corpus(case))
         explained_systems.append({**explained_system, "segments": summary["segments"]})
-    return _build_content(metric, "corpus", explained_systems) | {
-        "segments": explained_systems[0]["segments"]
-    }
+    content = _build_content(metric, "corpus", explained_systems)
+    return content | {"segments": explained_systems[0]["segments"]}, summaries
 
 
 def _normalize_texts(
@@ -193,16 +181,9 @@ def _build_content(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]
                 metric, first, second, corpus=kind == "corpus"
             )
         else:
-            first_components, second_components = (
-                metric_module.get_components(first),
-                metric_module.get_components(second),
-            )
-            differences = {
-                "differences": {
-                    name: second_components[name] - first_components[name]
-                    for name in first_components
-                }
-            }
+            components, other_components = map(metric_module.get_components, systems)
+            parts = {name: other_components[name] - value for name, value in components.items()}
+            differences = {"differences": parts}
         comparison = {
             "first": first["name"],
             "second": second["name"],
@@ -215,9 +196,7 @@ def _build_content(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]
             "name": metric.NAME,
             "label": metric.name,
             "percentage": metric.is_percentage,
-            "parameters": {
-                name: _to_json_value(value) for name, value in metric.parameters.items()
-            },
+            "parameters": {n: _to_json_value(value) for n, value in metric.parameters.items()},
             "signature": systems[0]["signature"],
         },
         "systems": systems,

@@ -44,14 +44,11 @@ def build_layout(
 ) -> Iterator[Block]:
     """Yield the elements of an explanation. `digits` is the number of decimals of scores."""
     format_score = _make_score_formatter(content, digits)
-    metric = content["metric"]["name"]
+    metric, label, signature = (content["metric"][key] for key in ("name", "label", "signature"))
     metric_module, unit = get_metric_module(metric), UNITS.get(metric, "token")
-    systems = content["systems"]
-    references = content.get("references", ())
+    systems, references = content["systems"], content.get("references", ())
     has_two_systems = len(systems) > 1
-    label = content["metric"]["label"]
     yield Heading(1, format_title(content, digits))
-    signature = content["metric"]["signature"]
     if short:
         signature = Signature.shorten(label, signature)
     yield Paragraph(signature, "signature")
@@ -92,25 +89,17 @@ def build_layout(
 
 def _build_comparison(content: Content, format_score: NumberFormatter) -> Iterator[Block]:
     """Yield the table that compares two systems."""
-    comparison, get_components = (
-        content["comparison"],
-        get_metric_module(content["metric"]["name"]).get_components,
-    )
-    rows = [
-        [
-            system["name"],
-            format_score(system["score"]),
-            *map(_format_component_value, get_components(system).values()),
-        ]
-        for system in content["systems"]
-    ]
+    comparison, metric = content["comparison"], content["metric"]
+    rows = []
+    for system in content["systems"]:
+        components = get_metric_module(metric["name"]).get_components(system).values()
+        cells = map(_format_component_value, components)
+        rows.append([system["name"], format_score(system["score"]), *cells])
     parts = comparison["differences"]
-    differences = [
-        make_signed_formatter(format_score)(comparison["difference"]),
-        *map(make_signed_formatter(_format_component_value), parts.values()),
-    ]
-    header = ["system", content["metric"]["label"], *parts]
-    yield Table.from_text_rows(header, [*rows, ["difference", *differences]], has_total_row=True)
+    difference = make_signed_formatter(format_score)(comparison["difference"])
+    cells = map(make_signed_formatter(_format_component_value), parts.values())
+    rows.append(["difference", difference, *cells])
+    yield Table.from_text_rows(["system", metric["label"], *parts], rows, has_total_row=True)
 
 
 def _format_component_value(value: float) -> str:

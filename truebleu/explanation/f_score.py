@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import COUNT_KEYS, ExplanationCase, Tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.equations import Equation
 from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
-
-if TYPE_CHECKING:
-    from truebleu.rendering.equations import Equation
 
 # Components that have the scale of the score.
 PERCENTAGES = ("precision", "recall")
@@ -22,8 +20,7 @@ PERCENTAGES = ("precision", "recall")
 def split_text(metric: Any, text: Any) -> list[str]:
     """Split a text into the tokens that a metric counts, or into stems if it counts stems."""
     if metric.NAME == "ROUGE":
-        words: list[str] = metric.tokenize_text(text)
-        return words
+        return metric.tokenize_text(text)  # type: ignore[no-any-return]
     return naive_bleu.split_text(metric, text)
 
 
@@ -40,22 +37,13 @@ def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     if orders:
         naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, [reference_tokens], [number])
         return system
-    common_tokens = (
-        None
-        if "\n" in (text + reference_texts[best_index]).strip("\n")
-        else _find_common_subsequence(hypothesis_tokens, reference_tokens)
-    )
-    counts = (
-        None if common_tokens is None else len(common_tokens),
-        len(hypothesis_tokens),
-        len(reference_tokens),
-    )
-    return {
-        **system,
-        **dict(zip(COUNT_KEYS, counts, strict=True)),
-        "tokens": hypothesis_tokens,
-        "common": common_tokens,
-    }
+    common_tokens = matches = None
+    if "\n" not in (text + reference_texts[best_index]).strip("\n"):
+        common_tokens = _find_common_subsequence(hypothesis_tokens, reference_tokens)
+        matches = len(common_tokens)
+    counts = (matches, len(hypothesis_tokens), len(reference_tokens))
+    system |= dict(zip(COUNT_KEYS, counts, strict=True))
+    return {**system, "tokens": hypothesis_tokens, "common": common_tokens}
 
 
 def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
@@ -65,21 +53,16 @@ def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
         return {**system, "orders": []}
     score = case.score
     columns = (score.matches, score.hypothesis_totals, score.reference_totals)
-    return {
-        **system,
-        "orders": [
-            {"order": order, **dict(zip(COUNT_KEYS, counts, strict=True))}
-            for order, *counts in zip(_get_orders(case.metric), *columns, strict=True)
-        ],
-    }
+    keys = ("order", *COUNT_KEYS)
+    rows = zip(_get_orders(case.metric), *columns, strict=True)
+    return {**system, "orders": [dict(zip(keys, row, strict=True)) for row in rows]}
 
 
 def _get_orders(metric: Any) -> Sequence[int]:
     """Return the n-gram orders of a metric. ROUGE-L has none."""
-    if metric.NAME != "ROUGE":
-        orders: Sequence[int] = metric.orders
-        return orders
-    return [int(metric.type)] if metric.type.isdecimal() else []
+    if metric.NAME == "ROUGE":
+        return [int(metric.type)] if metric.type.isdecimal() else []
+    return metric.orders  # type: ignore[no-any-return]
 
 
 def _describe_system(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
@@ -127,7 +110,10 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     if not system["orders"] and "total" not in system:
         return [(name, "mean of segment F-scores"), ("", score)]
     lines: list[Equation] = []
-    counts = [_sum_counts(system, key) for key in COUNT_KEYS]
+    counts = [
+        sum(order[key] for order in system["orders"]) if system["orders"] else system[key]
+        for key in COUNT_KEYS
+    ]
     if None not in counts:
         matches, total, reference_total = map(str, counts)
         for label_key, total_count in (("precision", total), ("recall", reference_total)):
@@ -145,10 +131,6 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 def _get_unit(system: Content) -> tuple[str, int]:
     """Return the unit of precision, recall and score, and their number of decimals."""
     return ("", 4) if system.get("scale") == 1 else (" %", 2)
-
-
-def _sum_counts(system: Content, key: str) -> Any:
-    return sum(order[key] for order in system["orders"]) if system["orders"] else system[key]
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import COUNT_KEYS, ExplanationCase, Tokens, split_text
+from truebleu.metrics.gleu import GLEU
+from truebleu.metrics.python_metric import PythonScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.equations import Equation
 from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
-
-if TYPE_CHECKING:
-    from truebleu.metrics.gleu import GLEU
-    from truebleu.metrics.python_metric import PythonScore
-    from truebleu.rendering.equations import Equation
 
 
 def explain_segment(case: ExplanationCase[GLEU, PythonScore]) -> dict[str, Any]:

@@ -7,14 +7,13 @@ frequent n-grams of a corpus.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from operator import add
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from truebleu.text import tokenizers
 from truebleu.text.segments import iter_segments
-from truebleu.text.tokenizers import Tokenize
+from truebleu.text.tokenizers import Tokenize, count_ngrams
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
@@ -79,37 +78,16 @@ def list_top_ngrams(counter: Counter[Ngram], limit: int | None) -> list[dict[str
     return [{"ngram": list(ngram), "count": n} for ngram, n in counter.most_common(limit)]
 
 
-class NgramCount(NamedTuple):
-    """Counts of one n-gram in a hypothesis and in the references."""
-
-    ngram: Ngram
-    occurrences: int
-    reference_count: int
-    """The largest count in any reference."""
-    reference: int | None
-    """The index of the first reference with this count, or None if no reference has the n-gram."""
-
-    @property
-    def clipped(self) -> int:
-        """Clipped count."""
-        return min(self.occurrences, self.reference_count)
-
-
-def count_ngrams(tokens: Tokens, order: int) -> Counter[Ngram]:
-    """Return the count of each n-gram of an order, in text order.
-
-    >>> count_ngrams(["the", "the", "cat"], 1)
-    Counter({('the',): 2, ('cat',): 1})
-    """
-    return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
-
-
-def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) -> list[NgramCount]:
+def clip_ngrams(
+    hypothesis: Tokens, references: Sequence[Tokens], order: int
+) -> list[dict[str, Any]]:
     """Return the n-grams of a hypothesis with their clipped counts.
 
-    >>> [count] = clip_ngrams(["the"] * 7, [["the", "the"]], 1)
-    >>> (count.occurrences, count.reference_count, count.clipped)
-    (7, 2, 2)
+    reference_count: the largest count in any reference. reference: the index of the first reference
+        with this count, or None if no reference has the n-gram.
+
+    >>> clip_ngrams(["the"] * 7, [["the", "the"]], 1)
+    [{'ngram': ['the'], 'count': 7, 'reference_count': 2, 'reference': 0, 'clipped': 2}]
     """
     reference_counts = [count_ngrams(reference, order) for reference in references]
     rows = []
@@ -117,7 +95,13 @@ def clip_ngrams(hypothesis: Tokens, references: Sequence[Tokens], order: int) ->
         counts = [reference[ngram] for reference in reference_counts]
         max_count = max(counts, default=0)
         rows.append(
-            NgramCount(ngram, count, max_count, counts.index(max_count) if max_count else None)
+            {
+                "ngram": list(ngram),
+                "count": count,
+                "reference_count": max_count,
+                "reference": counts.index(max_count) if max_count else None,
+                "clipped": min(count, max_count),
+            }
         )
     return rows
 
@@ -139,30 +123,18 @@ def find_missing_ngrams(
     ]
 
 
-def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> tuple[int, int, int]:
+def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> dict[str, int]:
     """Return the number of clipped matches with one reference and both texts' n-gram totals."""
-    hypothesis_counts, reference_counts = (
-        count_ngrams(hypothesis, order),
-        count_ngrams(reference, order),
-    )
-    return (
-        (hypothesis_counts & reference_counts).total(),
-        hypothesis_counts.total(),
-        reference_counts.total(),
-    )
+    counts = [count_ngrams(tokens, order) for tokens in (hypothesis, reference)]
+    numbers = [(counts[0] & counts[1]).total(), *(one.total() for one in counts)]
+    return dict(zip(COUNT_KEYS, numbers, strict=True))
 
 
 def describe_overlap(
     hypothesis: Tokens, reference: Tokens, orders: Iterable[int]
 ) -> list[dict[str, Any]]:
     """Return, for each order, the number of matches and the n-gram totals of two texts."""
-    return [
-        {
-            "order": order,
-            **dict(zip(COUNT_KEYS, count_overlap(hypothesis, reference, order), strict=True)),
-        }
-        for order in orders
-    ]
+    return [{"order": n, **count_overlap(hypothesis, reference, n)} for n in orders]
 
 
 def choose_reference_length(
@@ -190,7 +162,7 @@ def choose_reference_length(
 
 
 def find_covering_ngrams(
-    tokens: Tokens, tables: Sequence[Sequence[NgramCount]], orders: Sequence[int] | None = None
+    tokens: Tokens, tables: Sequence[Sequence[Any]], orders: Sequence[int] | None = None
 ) -> list[dict[str, Any]]:
     """Return, for each token, the longest matched n-gram that covers it.
 
@@ -202,7 +174,7 @@ def find_covering_ngrams(
     """
     covers: list[dict[str, Any]] = [{"longest": 0, "start": None, "clipped": []} for _ in tokens]
     for order, table in zip(orders or range(1, 1 + len(tables)), tables, strict=True):
-        remaining = {row.ngram: (row.clipped, row.reference_count) for row in table}
+        remaining = {tuple(row["ngram"]): (row["clipped"], row["reference_count"]) for row in table}
         for start in range(len(tokens) - order + 1):
             ngram = tuple(tokens[start : start + order])
             remaining_count, max_count = remaining[ngram]
@@ -228,18 +200,11 @@ def add_ngrams_to_segment(
     """
     tables = []
     for order in system["orders"]:
-        table = clip_ngrams(tokens, references, order["order"])
-        tables.append(table)
-        order["ngrams"] = [
-            {
-                "ngram": list(row.ngram),
-                "count": row.occurrences,
-                "reference_count": row.reference_count,
-                "reference": None if row.reference is None else numbers[row.reference],
-                "clipped": row.clipped,
-            }
-            for row in table
-        ]
+        order["ngrams"] = clip_ngrams(tokens, references, order["order"])
+        for row in order["ngrams"]:
+            if row["reference"] is not None:
+                row["reference"] = numbers[row["reference"]]
+        tables.append(order["ngrams"])
         order["missing"] = [
             {"ngram": list(ngram), "count": count}
             for ngram, count in find_missing_ngrams(tokens, references, order["order"])
@@ -257,11 +222,10 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
     """
     split = make_splitter(case.metric.tokenize, case.metric.lowercase)
     rule, tie = map(case.metric.parameters.get, ("reference_length", "tie"))
-    orders = [order["order"] for order in system["orders"]]
-    counters: dict[str, list[Counter[Ngram]]] = {
-        kind: [Counter() for _ in orders] for kind in ("clipped", "unmatched", "missing")
-    }
-    overlap_sums: list[tuple[int, ...]] = [(0, 0, 0) for _ in orders]
+    counters: list[dict[str, Counter[Ngram]]] = [
+        {kind: Counter() for kind in ("clipped", "unmatched", "missing")} for _ in system["orders"]
+    ]
+    overlap_sums: list[Counter[str]] = [Counter() for _ in system["orders"]]
     chosen_references: Counter[int] = Counter()
     looked_into = 0
     limit = None if case.recall else MAX_EXAMINED_SEGMENTS
@@ -269,28 +233,25 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
         iter_segments(case.hypothesis, case.references), limit
     ):
         numbers, texts = zip(*enumerate_references(segment_references), strict=True)
-        hypothesis_tokens, reference_tokens = split(hypothesis), list(map(split, texts))
+        tokens, references = split(hypothesis), list(map(split, texts))
         _, (closest_index, *_) = choose_reference_length(
-            len(hypothesis_tokens), list(map(len, reference_tokens)), rule, tie
+            len(tokens), list(map(len, references)), rule, tie
         )
-        if looked_into < MAX_EXAMINED_SEGMENTS:
+        is_examined = looked_into < MAX_EXAMINED_SEGMENTS
+        if is_examined:
             looked_into += 1
             chosen_references[numbers[closest_index]] += 1
-            _count_ngram_differences(counters, orders, hypothesis_tokens, reference_tokens)
-        for i, order in enumerate(orders if case.recall else ()):
-            overlap_sums[i] = tuple(
-                map(
-                    add,
-                    overlap_sums[i],
-                    count_overlap(hypothesis_tokens, reference_tokens[closest_index], order),
-                )
-            )
-    for i, order in enumerate(system["orders"]):
+        for order, counter, overlap in zip(system["orders"], counters, overlap_sums, strict=True):
+            if is_examined:
+                _count_ngram_differences(counter, order["order"], tokens, references)
+            if case.recall:
+                overlap.update(count_overlap(tokens, references[closest_index], order["order"]))
+    for order, counter, overlap in zip(system["orders"], counters, overlap_sums, strict=True):
         order |= {
-            kind: list_top_ngrams(found[i], MAX_LISTED_NGRAMS) for kind, found in counters.items()
+            kind: list_top_ngrams(found, MAX_LISTED_NGRAMS) for kind, found in counter.items()
         }
         if case.recall:
-            order["recall"] = [{"reference": None, **compute_recall(*overlap_sums[i])}]
+            order["recall"] = [{"reference": None, **compute_recall(overlap)}]
     system["looked_into"] = looked_into
     system["reference_choice"] = {
         "rule": rule,
@@ -300,27 +261,22 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
 
 
 def _count_ngram_differences(
-    counters: dict[str, list[Counter[Ngram]]],
-    orders: Sequence[int],
-    tokens: Tokens,
-    references: Sequence[Tokens],
+    counter: dict[str, Counter[Ngram]], order: int, tokens: Tokens, references: Sequence[Tokens]
 ) -> None:
-    for i, order in enumerate(orders):
-        for row in clip_ngrams(tokens, references, order):
-            if row.occurrences > row.clipped:
-                kind = "clipped" if row.clipped else "unmatched"
-                counters[kind][i][row.ngram] += row.occurrences - row.clipped
-        for ngram, count in find_missing_ngrams(tokens, references, order):
-            counters["missing"][i][ngram] += count
+    for row in clip_ngrams(tokens, references, order):
+        if row["count"] > row["clipped"]:
+            kind = "clipped" if row["clipped"] else "unmatched"
+            counter[kind][tuple(row["ngram"])] += row["count"] - row["clipped"]
+    for ngram, count in find_missing_ngrams(tokens, references, order):
+        counter["missing"][ngram] += count
 
 
-def compute_recall(matches: int, hypothesis_total: int, reference_total: int) -> dict[str, Any]:
+def compute_recall(overlap: Mapping[str, int]) -> dict[str, Any]:
     """Return the recall and the F-measure, computed from the counts of matches and n-grams."""
+    matches, hypothesis_total, total = (overlap[key] for key in COUNT_KEYS)
     return {
         "matches": matches,
-        "total": reference_total,
-        "recall": matches / reference_total if reference_total else 0.0,
-        "f": 2 * matches / (hypothesis_total + reference_total)
-        if hypothesis_total + reference_total
-        else 0.0,
+        "total": total,
+        "recall": matches / total if total else 0.0,
+        "f": 2 * matches / (hypothesis_total + total) if hypothesis_total + total else 0.0,
     }

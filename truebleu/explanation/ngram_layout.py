@@ -39,7 +39,7 @@ def mark_tokens(system: Content, token_name: str) -> MarkedTokens:
 
 
 def build_match_tables(
-    system: Content, level: int, *, has_several_references: bool = False
+    system: Content, level: int, has_several_references: bool = False
 ) -> Iterator[Block]:
     """Yield a table of matches for each order."""
     columns = {"hypothesis": "count", "reference": "reference_count"}

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import ExplanationCase, Ngram, Tokens, split_text
+from truebleu.metrics.nist import NIST
+from truebleu.metrics.python_metric import PythonScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, join_nodes
 from truebleu.rendering.number_format import format_compact, format_number
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
-
-if TYPE_CHECKING:
-    from truebleu.metrics.nist import NIST
-    from truebleu.metrics.python_metric import PythonScore
+from truebleu.text.tokenizers import count_ngrams
 
 
 def compute_information(
@@ -30,22 +29,15 @@ def compute_information(
     ngram_counts: Counter[Ngram] = Counter()
     for reference in references:
         for order in range(1, max_order + 1):
-            ngram_counts.update(naive_bleu.count_ngrams(reference, order))
+            ngram_counts.update(count_ngrams(reference, order))
     token_count = sum(map(len, references))
-    histories_without_count = {("0",), ("",)} if zero_is_false else set()
-    return {
-        ngram: log(
-            (
-                token_count
-                if history in histories_without_count or not history
-                else ngram_counts[history]
-            )
-            / own
-        )
-        / log(2)
-        for ngram, own in ngram_counts.items()
-        for history in [ngram[:-1]]
-    }
+    missing_histories: set[Ngram] = {(), ("0",), ("",)} if zero_is_false else {()}
+    information = {}
+    for ngram, count in ngram_counts.items():
+        history = ngram[:-1]
+        history_count = token_count if history in missing_histories else ngram_counts[history]
+        information[ngram] = log(history_count / count) / log(2)
+    return information
 
 
 def explain_segment(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
@@ -123,15 +115,10 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
             summary = f"{order['information']:.2f} bits"
             yield from ngram_layout.build_ngram_table(order, level, summary, columns)
     yield Heading(level, "Information of matched n-grams")
-    rows = [
-        [
-            str(order["order"]),
-            format_number(order["information"], 2),
-            f"{order['total']:,}",
-            format_number(order["part"]),
-        ]
-        for order in system["orders"]
-    ]
+    rows = []
+    for order in system["orders"]:
+        bits, part = format_number(order["information"], 2), format_number(order["part"])
+        rows.append([str(order["order"]), bits, f"{order['total']:,}", part])
     yield Table.from_text_rows(["order", "bits", "n-grams", "bits per n-gram"], rows)
     yield Paragraph(
         "The information of an n-gram is log₂(a/b): its first n − 1 words occur a times in the "
@@ -141,8 +128,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     mean = "a mean of " if len(content.get("references", ())) != 1 else ""
     yield Paragraph(
         f"The hypothesis has {format_count(system['hypothesis_length'], 'token')}; the "
-        f"reference has {mean}"
-        f"{format_compact(system['reference_length'])}."
+        f"reference has {mean}{format_compact(system['reference_length'])}."
     )
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import naive_bleu
 from truebleu.explanation.naive_bleu import ExplanationCase
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.equations import Equation
 from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
-
-if TYPE_CHECKING:
-    from truebleu.rendering.equations import Equation
 
 
 def split_text(metric: Any, text: Any) -> list[str]:
@@ -53,10 +51,8 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
     """Yield a table of statistics and a table of score components."""
     tables = (("Statistics", "column"), ("Components of the score", "component"))
-    for (title, header), values in zip(
-        tables, (system["columns"], system["components"]), strict=True
-    ):
-        if values:
+    for title, header in tables:
+        if values := system[f"{header}s"]:
             yield Heading(level, title)
             rows = [
                 [name, f"{value:,}" if isinstance(value, int) else format_number(value)]

@@ -34,10 +34,9 @@ from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup, make_integer_type
 from truebleu.cli.output import Progress, Results, UsageError
-from truebleu.cli.row_writers import ROW_FORMATS as ROWS
-from truebleu.cli.row_writers import NumpyWriter, RowWriter, TableSpec
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import Matrix
+from truebleu.rendering.table_writers import ROW_FORMATS, RowWriter, TableSpec
 from truebleu.text.record import Record
 from truebleu.text.segments import File
 
@@ -48,8 +47,6 @@ BATCH_SCORES, MIN_BATCH_HYPOTHESES = 1 << 23, 16
 SLOW_BATCH_SCORES = {"TER": 1 << 20}
 BATCH_NEIGHBOURS, BATCH_SOURCES = 1 << 16, 64
 
-# NumPy files can hold only the scores.
-FORMATS = {**ROWS, "npy": NumpyWriter}
 # The format that contains only the texts selected with --mbr.
 LINES = "lines"
 
@@ -100,7 +97,7 @@ def list_matrix_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu matrix`."""
     yield from (INPUT, PAIRS, CANDIDATES)
     yield from metric_options.list_metric_groups(words)
-    yield shared.make_output_group([*FORMATS, LINES], "json", shared.SCORE_ONLY, digits=1)
+    yield shared.make_output_group([*ROW_FORMATS, LINES], "json", shared.SCORE_ONLY, digits=1)
     yield shared.RUNNING
 
 
@@ -112,8 +109,6 @@ def run(options: argparse.Namespace) -> None:
     output.check_scale()
     system, hypotheses, references = _parse_files(options)
     with output, Progress(quiet=options.quiet) as progress:
-        if output.form == "npy" and output.is_terminal:
-            raise UsageError("-f/--format: npy needs an output file. Name it with -o")
         type_code = "f" if options.float32 else "d"
         writer = MatrixWriter(options, metric, output, progress, type_code, system)
         if options.mbr:
@@ -254,7 +249,7 @@ class MatrixWriter(Record):
             type_code=self.type_code,
             **table_fields,
         )
-        return FORMATS[self.output.form](self.output, table)
+        return self.output.make_row_writer(table)
 
     def write_matrix(self, hypotheses: list[str], references: list[str]) -> None:
         """Write the scores of all hypotheses against all references."""

@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
 from truebleu.rendering.number_format import MORE_DIGITS
-from truebleu.text import json_writer
+from truebleu.text.json_writer import VERSION, format_json
 from truebleu.text.operating_system import open_atomically
 from truebleu.text.system_names import ShortNames
-from truebleu.text.terminal_layout import ProgressLine, get_terminal_width, print_wrapped
+from truebleu.text.terminal_layout import (
+    ProgressLine,
+    escape_unprintable,
+    get_terminal_width,
+    print_wrapped,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from truebleu.metrics.scores import Score
     from truebleu.rendering.elements import Block
+    from truebleu.rendering.table_writers import RowWriter, TableSpec
     from truebleu.rendering.view import View
 
 
@@ -35,8 +41,6 @@ SUFFIXES = {
     ".bib": "bibtex",
     **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
 }
-# Version of the JSON output, which increases with each incompatible change.
-VERSION = 1
 # Formats of views with full precision and complete signatures.
 EXACT = ("json", "csv", "tsv")
 
@@ -307,10 +311,18 @@ class Results(Output):
         for warning in warnings:
             print_message("warning", self.short_names.shorten(warning["text"]))
 
+    def make_row_writer(self, table: TableSpec) -> RowWriter:
+        """Return the writer for a table in the requested format."""
+        from truebleu.rendering.table_writers import ROW_FORMATS
+
+        if self.form in ("parquet", "npy") and self.is_terminal:
+            raise UsageError(f"-f/--format: {self.form} needs an output file. Name it with -o")
+        return ROW_FORMATS[self.form](self, table)
+
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
         """Write a JSON object that starts with its kind and version."""
         document = {f"truebleu_{kind}": VERSION, **content}
-        self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
+        self.write(f"{format_json(document, indent=1, default=str)}\n")
 
     def write_view(self, view: View, **choice: Any) -> None:
         """Write a view in the requested format, with further options of the format."""
@@ -474,22 +486,6 @@ def announce_file(path: str) -> None:
     """Name a complete output file on standard error, if that is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty() and not path.startswith("/dev/"):
         print_message("note", f"wrote {path}")
-
-
-def escape_unprintable(text: str) -> str:
-    r"""Return text on one line, with unprintable characters as Python escapes.
-
-    File names may contain tabs, line endings and bytes that are not valid UTF-8.
-
-    >>> print(escape_unprintable("a\tb"))
-    a\tb
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
 
 
 # Resolution of `report_fraction`.

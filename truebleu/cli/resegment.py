@@ -47,14 +47,14 @@ from truebleu.cli import input_files as files
 from truebleu.cli.common_options import Command, OptionGroup, reraise_as_usage_error
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.resegmented_outputs import print_agreement
-from truebleu.cli.row_writers import ROW_FORMATS, TableSpec
+from truebleu.rendering.table_writers import ROW_FORMATS, TableSpec
 from truebleu.resegmentation.logs import TOKEN_KINDS, UNITS, read_log, read_log_of_any_unit
 from truebleu.resegmentation.resegment import Resegmentation, resegment, texts_belong_together
 from truebleu.text.reference_checks import find_shifted_lines
 from truebleu.text.segments import make_rereadable
 from truebleu.text.text_marks import Sample
 
-FORMAT_NAMES = ["text", *(name for name in ROW_FORMATS if name not in ("text", "parquet"))]
+FORMAT_NAMES = ["text", *(name for name in ROW_FORMATS if name not in ("text", "parquet", "npy"))]
 # Number of lines that suffices to see whether two texts belong together.
 SAMPLE_LINES = 2000
 COLUMNS = (
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> None:
             text_names=["document", "flags", "text", *time_names],
             metadata={"resegmentation": {system: result.to_dict()}},
         )
-        writer = ROW_FORMATS[output.form](output, table)
+        writer = output.make_row_writer(table)
         counts = [
             [getattr(fact, name) for fact in facts]
             for name in ("start", "end", "equal", "substituted", "added", "missing", "similarity")

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.output import Results, escape_unprintable
+from truebleu.cli.output import Results
 from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.metrics.registry import lower_is_better
 from truebleu.rendering.number_format import format_percent
 from truebleu.text.record import Record
 from truebleu.text.system_names import ShortNames
-from truebleu.text.terminal_layout import format_count, join_words
+from truebleu.text.terminal_layout import escape_unprintable, format_count, join_words
 
 if TYPE_CHECKING:
     from truebleu.rendering.elements import Block, PaperBlock
@@ -101,7 +101,7 @@ class ScoreResult(Record):
         """Return the JSON fields, both sacreBLEU's and truebleu's."""
         key_fields = dict(self.keys)
         if self.group is not None:
-            from truebleu.cli.row_writers import to_finite_json
+            from truebleu.rendering.table_writers import to_finite_json
 
             group = {name: to_finite_json(value) for name, value in self.group.items()}
             key_fields = {"system": self.system, "group": group, "segments": self.segments}
@@ -428,7 +428,7 @@ def _describe_estimate(result: ScoreResult, output: Results) -> str:
 
 def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
     """Write one row per system or group, with scores, interval limits and signatures."""
-    from truebleu.cli.row_writers import ROW_FORMATS, TableSpec
+    from truebleu.rendering.table_writers import TableSpec
 
     scores = [result.name for result in rows[0]]
     prefixes = [""] if len(scores) == 1 else [f"{name}_" for name in scores]
@@ -457,7 +457,7 @@ def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
         percentage_names=[result.name for result in rows[0] if result.score.is_percentage],
         text_names=[name for name in names if name not in scores],
     )
-    writer = ROW_FORMATS[output.form](output, table)
+    writer = output.make_row_writer(table)
     writer.write([[record.get(name) for record in records] for name in names])
     writer.finish()
 

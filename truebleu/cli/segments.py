@@ -35,17 +35,17 @@ from truebleu.cli.output import (
     Progress,
     Results,
     UsageError,
-    escape_unprintable,
     print_message,
     raise_if_failed,
 )
-from truebleu.cli.row_writers import ROW_FORMATS, RowWriter, TableSpec
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import compute_batch_statistics, compute_statistics_or_errors
 from truebleu.metrics.statistics import Statistics
+from truebleu.rendering.table_writers import ROW_FORMATS, RowWriter, TableSpec
 from truebleu.text.segments import make_rereadable
 from truebleu.text.system_names import ShortNames, format_path
+from truebleu.text.terminal_layout import escape_unprintable
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -187,7 +187,7 @@ ExtraColumns = Sequence[Sequence[Any]]
 
 
 # "sacrebleu" is the format of `sacrebleu --sentence-level`.
-FORMATS = (*ROW_FORMATS, "sacrebleu")
+FORMATS = (*(name for name in ROW_FORMATS if name != "npy"), "sacrebleu")
 # Formats that always contain the statistics, and formats that contain them on request.
 STATISTICS_FORMATS, REQUESTED_STATISTICS_FORMATS = ("json", "jsonl", "parquet"), ("tsv", "csv")
 
@@ -251,7 +251,7 @@ class SegmentWriter:
             metadata={"signatures": self._signatures},
             arrow_types=arrow_types,
         )
-        self._rows = ROW_FORMATS[output.form](output, table)
+        self._rows = output.make_row_writer(table)
         self.BATCH_ROWS = self._rows.BATCH_ROWS
 
     def write(

@@ -32,10 +32,10 @@ from typing import Any
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Results, UsageError, escape_unprintable
+from truebleu.cli.output import Results, UsageError
 from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
 from truebleu.testsets import testset_operations
-from truebleu.text.terminal_layout import format_count
+from truebleu.text.terminal_layout import escape_unprintable, format_count
 
 # The result of an action: objects for JSON, and elements for other formats.
 TestSetResult = tuple[Sequence[dict[str, Any]], Iterable[Block]]

@@ -244,12 +244,12 @@ class RecordView(View):
 
     def csv(self) -> str:
         """Return comma-separated values, with all numbers at full precision."""
-        from truebleu.rendering.delimited import render_delimited
+        from truebleu.rendering.table_writers import render_delimited
 
         return render_delimited(self.COLUMNS, self._build_records(), ",")
 
     def tsv(self) -> str:
         """Return tab-separated values, with all numbers at full precision."""
-        from truebleu.rendering.delimited import render_delimited
+        from truebleu.rendering.table_writers import render_delimited
 
         return render_delimited(self.COLUMNS, self._build_records(), "\t")

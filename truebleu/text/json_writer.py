@@ -6,6 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+# Version of the JSON output of commands, which increases with each incompatible change.
+VERSION = 1
+
 
 def format_json(
     value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None

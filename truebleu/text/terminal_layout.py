@@ -34,6 +34,22 @@ def escape_invisible(text: str) -> str:
     )
 
 
+def escape_unprintable(text: str) -> str:
+    r"""Return text on one line, with unprintable characters as Python escapes.
+
+    File names may contain tabs, line endings and bytes that are not valid UTF-8.
+
+    >>> print(escape_unprintable("a\tb"))
+    a\tb
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
 def measure_width(text: str) -> int:
     """Return the width of a text on a terminal, measured in columns."""
     if text.isascii():

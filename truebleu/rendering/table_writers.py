@@ -1,4 +1,7 @@
-"""Writers that stream rows as text, TSV, CSV, JSON, JSON lines, Parquet and NumPy files."""
+"""Tables as text, TSV, CSV, JSON, JSON lines, Parquet and NumPy files.
+
+Row writers write the columns of a table in batches, so that a table may be larger than memory.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,71 @@ from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.output import VERSION, Results, UnavailableError, UsageError, escape_unprintable
-from truebleu.text import json_writer
+from truebleu.text.json_writer import VERSION, format_json
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import cut_text, measure_width, pad_text, shorten_text
+from truebleu.text.terminal_layout import (
+    cut_text,
+    escape_invisible,
+    escape_unprintable,
+    measure_width,
+    pad_text,
+    shorten_text,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
     from typing_extensions import Buffer
 
+# Characters that start a formula in spreadsheets.
+FORMULA = ("=", "+", "-", "@")
+
+# Characters that would end a cell or a line of tab-separated values.
+ESCAPED = str.maketrans({"\t": r"\t", "\r": r"\r", "\n": r"\n"})
+
+
+def render_delimited(
+    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], separator: str = ","
+) -> str:
+    """Return a header and one line per row. Missing values are empty.
+
+    An apostrophe precedes text that a spreadsheet would interpret as a formula. Invisible
+    characters are escaped.
+    """
+    lines = [separator.join(columns)]
+    lines += [
+        separator.join(
+            format_cell(_guard_formula(row.get(column)), separator) for column in columns
+        )
+        for row in rows
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def format_cell(value: Any, separator: str) -> str:
+    r"""Format a value, quoting special characters in CSV, and escaping tabs and line ends in TSV.
+
+    >>> print(format_cell("a, b", ","), format_cell("a\tb", "\t"), format_cell(0.1, ","))
+    "a, b" a\tb 0.1
+    """
+    if value is None:
+        return ""
+    text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+    if separator == "\t":
+        return text.translate(ESCAPED)
+    if any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _guard_formula(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = escape_invisible(value)
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+# ---- row writers ----
 
 # Width of text that is not printed on a terminal, and minimum width of a column of texts.
 DEFAULT_WIDTH, MIN_TEXT_WIDTH = 100, 20
@@ -64,14 +122,14 @@ class TableSpec(Record):
 
 
 class RowWriter:
-    """Base class of writers that write the rows of a table to an output."""
+    """Base class of writers that write the rows of a table to an output, `cli.output.Results`."""
 
     # Recommended number of rows per call of `write`.
     BATCH_ROWS = 8192
     # Warnings about the text. Set them before calling `finish`.
     warnings: Sequence[Mapping[str, Any]] = ()
 
-    def __init__(self, output: Results, table: TableSpec) -> None:
+    def __init__(self, output: Any, table: TableSpec) -> None:
         self.output = output
         self.table = table
 
@@ -91,29 +149,24 @@ def to_values(column: Any) -> Any:
     return column.values_of(0) if hasattr(column, "values_of") else column.tolist()
 
 
-class _TemplateWriter(RowWriter):
-    """Base class of writers that fill a line template with the values of each row."""
+class _LineWriter(RowWriter):
+    """Base class of writers that write a line per row."""
 
     SEPARATOR = "\t"
     IS_EXACT = True
 
-    def __init__(self, output: Results, table: TableSpec) -> None:
+    def __init__(self, output: Any, table: TableSpec) -> None:
         super().__init__(output, table)
         self.names = table.score_names if output.score_only else table.column_names
         self._flat_names = table.score_names if table.flat_names else ()
-        name_lists = [
-            table.flat_names if name in self._flat_names else [name] for name in self.names
-        ]
-        self.header = [name for names in name_lists for name in names]
-        self._formatters = {
-            name: self.join_scores if name in table.score_names else self.format_cell
-            for name in (*table.text_names, *self._flat_names)
-        }
-        # With --score-only, --scale also applies to TSV and CSV.
-        self._scaled_names = table.percentage_names if output.scale == 1 else ()
-        for name in self._scaled_names:
-            self._formatters.setdefault(name, partial(self.format_score, is_percentage=True))
-        self._template = self.make_template() + "\n"
+        # Formatters by column. Columns without one contain numbers.
+        self._formatters: dict[str, Callable[[Any], str]] = {}
+        for name in self.names:
+            if name in table.text_names:
+                self._formatters[name] = self.format_cell
+            elif name in table.score_names:
+                self._formatters[name] = self._make_score_formatter(name)
+        self._template = self.make_template()
         self.start()
 
     def start(self) -> None:
@@ -123,41 +176,49 @@ class _TemplateWriter(RowWriter):
         """Format a text for an output line."""
         raise NotImplementedError
 
-    def format_score(self, value: float, *, is_percentage: bool = False) -> str:
-        """Format a score for an output line."""
+    def _make_score_formatter(self, name: str) -> Callable[[Any], str]:
+        """Return the formatter of a score column. Exact formats use --scale with --score-only."""
+        output = self.output
+        is_scaled = name in self.table.percentage_names and output.scale == 1
         if not self.IS_EXACT:
-            return self.output.format_score(value, is_percentage=is_percentage)
-        return self.output.format_exact_number(value / 100 if is_percentage else value)
+            return partial(output.format_score, is_percentage=is_scaled)
+        if is_scaled:
+            return lambda value: output.format_exact_number(value / 100)
+        return str if output.width is None else f"{{:.{output.width}f}}".format
 
-    def join_scores(self, values: Sequence[float]) -> str:
-        """Format a list of scores for an output line."""
-        is_percentage = bool(self._scaled_names)
-        return self.SEPARATOR.join(
-            self.format_score(value, is_percentage=is_percentage) for value in to_values(values)
-        )
-
-    def make_placeholder(self, name: str) -> str:
-        """Return the format specifier of a column in the template."""
-        digits = self.output.width if self.IS_EXACT else self.output.digits
-        is_number = name in self.table.score_names and name not in self._formatters
-        return f"%.{digits}f" if is_number and digits is not None else "%s"
+    def join_scores(self, scores: Iterable[str]) -> str:
+        """Join the formatted scores of a column that contains lists."""
+        return self.SEPARATOR.join(scores)
 
     def make_template(self) -> str:
         """Return the template of a line."""
-        return self.SEPARATOR.join(map(self.make_placeholder, self.names))
+        return self.SEPARATOR.join(["%s"] * len(self.names)) + "\n"
+
+    @property
+    def header(self) -> list[str]:
+        """The names of all columns, with a name for each element of a list of scores."""
+        return [
+            flat_name
+            for name in self.names
+            for flat_name in (self.table.flat_names if name in self._flat_names else [name])
+        ]
 
     def format_lines(self, columns: Sequence[Any]) -> Iterable[str]:
         """Return the lines for rows that are passed as columns."""
-        cells = []
+        cells: list[Iterable[Any]] = []
         for name, column in zip(self.table.column_names, columns, strict=True):
-            if name in self.names:
-                formatter = self._formatters.get(name)
-                if formatter is None:
-                    cells.append(to_values(column))
-                elif isinstance(column, repeat):
-                    cells.append(repeat(formatter(next(column))))
-                else:
-                    cells.append(map(formatter, column))
+            formatter = self._formatters.get(name)
+            if name not in self.names:
+                continue
+            if formatter is None:
+                cells.append(to_values(column))
+            elif name in self._flat_names:
+                rows = (map(formatter, to_values(row)) for row in column)
+                cells.append(map(self.join_scores, rows))
+            elif isinstance(column, repeat):
+                cells.append(repeat(formatter(next(column))))
+            else:
+                cells.append(map(formatter, to_values(column)))
         return map(self._template.__mod__, zip(*cells, strict=False))
 
     def write(self, columns: Sequence[Any]) -> None:
@@ -165,13 +226,11 @@ class _TemplateWriter(RowWriter):
         self.output.write("".join(self.format_lines(columns)))
 
 
-class TSVWriter(_TemplateWriter):
+class TSVWriter(_LineWriter):
     """Writer of a header and tab-separated values."""
 
     def format_cell(self, value: Any) -> str:
         """Format a text as a cell, quoted or escaped where the format requires it."""
-        from truebleu.rendering.delimited import format_cell
-
         return format_cell(value, self.SEPARATOR)
 
     def start(self) -> None:
@@ -186,44 +245,37 @@ class CSVWriter(TSVWriter):
     SEPARATOR = ","
 
 
-class JSONLinesWriter(_TemplateWriter):
+class JSONLinesWriter(_LineWriter):
     """Writer of one JSON object per line, each with a version field."""
+
+    HAS_VERSION = True
 
     def format_cell(self, value: Any) -> str:
         """Format a value as JSON."""
         return to_json(to_finite_json(value))
 
-    def join_scores(self, values: Sequence[float]) -> str:
+    def join_scores(self, scores: Iterable[str]) -> str:
         """Format scores as a JSON list."""
-        return f"[{', '.join(map(self.format_score, to_values(values)))}]"
+        return f"[{', '.join(scores)}]"
 
     def make_template(self) -> str:
         """Return the template of an object, or only of the scores with --score-only."""
-        placeholders = [self.make_placeholder(name) for name in self.names]
         if self.output.score_only:
-            return placeholders[0] if len(placeholders) == 1 else f"[{', '.join(placeholders)}]"
-        names = [to_json(name).replace("%", "%%") for name in self.names]
-        pairs = [
-            f"{name}: {placeholder}" for name, placeholder in zip(names, placeholders, strict=True)
-        ]
-        return f"{{{', '.join([*self.get_leading_fields(), *pairs])}}}"
-
-    def get_leading_fields(self) -> list[str]:
-        """Return the first fields of each object."""
-        return [f"{to_json(name)}: {value}" for name, value in self.table.version_field.items()]
+            return "%s\n" if len(self.names) == 1 else f"[{', '.join(['%s'] * len(self.names))}]\n"
+        version = to_json(self.table.version_field)[1:-1] if self.HAS_VERSION else ""
+        pairs = [f"{to_json(name).replace('%', '%%')}: %s" for name in self.names]
+        return f"{{{', '.join(filter(None, [version, *pairs]))}}}\n"
 
 
 class JSONWriter(JSONLinesWriter):
     """Writer of one JSON object with a version, metadata, and a list of rows."""
 
+    HAS_VERSION = False
+
     def start(self) -> None:
         """Prepare the beginning of the object, which precedes the first row."""
         head = to_json({**self.table.version_field, **self.table.metadata})[:-1] + ', "rows": ['
         self._separator = "[\n" if self.output.score_only else f"{head}\n"
-
-    def get_leading_fields(self) -> list[str]:
-        """Return no fields, because the enclosing object contains the version."""
-        return []
 
     def write(self, columns: Sequence[Any]) -> None:
         """Write rows separated by commas."""
@@ -239,7 +291,7 @@ class JSONWriter(JSONLinesWriter):
         self.output.write(opening + ("]\n" if self.output.score_only else f"]{warnings_field}}}\n"))
 
 
-class TextWriter(_TemplateWriter):
+class TextWriter(_LineWriter):
     """Writer of aligned text columns with rounded numbers, followed by the signatures."""
 
     SEPARATOR = "  "
@@ -258,60 +310,57 @@ class TextWriter(_TemplateWriter):
         if self.output.score_only:
             super().write(columns)
             return
-        rows = [
-            [
-                cell
-                for pair in zip(self.names, row, strict=True)
-                for cell in self._format_cells(*pair)
-            ]
-            for row in zip(*map(to_values, columns), strict=False)
-        ]
-        max_width = self.output.get_width(DEFAULT_WIDTH)
+        table, max_width = self.table, self.output.get_width(DEFAULT_WIDTH)
+        cell_columns: list[Iterable[str]] = []
+        for name, column in zip(self.names, columns, strict=True):
+            formatter = self._formatters.get(name, self.format_cell)
+            if name in self._flat_names:
+                cell_columns += zip(*(map(formatter, row) for row in column), strict=True)
+                continue
+            cells = map(formatter, to_values(column))
+            if name in table.text_names and name not in table.shortened_names:
+                cells = map(partial(shorten_text, width=max_width // 3), cells)
+            cell_columns.append(cells)
+        rows: list[Sequence[str]] = list(zip(*cell_columns, strict=False))
+        header = self.header
         if not self._widths:
-            rows.insert(0, self.header)
-            # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
-            min_width = len(self.output.format_rounded_number(100.0)) if self._flat_names else 6
-            self._widths = [max(map(measure_width, cells)) for cells in zip(*rows, strict=True)]
-            first = len(self.names) - 1 if self._flat_names else 0
-            self._widths[first:] = [max(width, min_width) for width in self._widths[first:]]
-            shortened_count = len(self.table.shortened_names)
-            if shortened_count:
-                free_width = max_width - 2 * (len(self._widths) - 1)
-                free_width -= sum(self._widths[:-shortened_count])
-                text_width = max(MIN_TEXT_WIDTH, free_width // shortened_count)
-                self._widths[-shortened_count:] = [text_width] * shortened_count
+            rows.insert(0, header)
+            self._widths = self._measure_columns(rows, max_width)
         for row in rows:
             line = ""
-            for cell, width, name in zip(row, self._widths, self.header, strict=True):
+            for cell, width, name in zip(row, self._widths, header, strict=True):
                 text = cell
-                if name in self.table.shortened_names:
+                if name in table.shortened_names:
                     # Names of later systems may be wider than their column.
                     text = cut_text(cell, max(1, min(width, max_width - measure_width(line))))
-                line += pad_text(text, width, right=name not in self.table.text_names)
+                line += pad_text(text, width, right=name not in table.text_names)
                 line += self.SEPARATOR
             self.output.write(line.rstrip() + "\n")
 
-    def _format_cells(self, name: str, value: Any) -> list[str]:
-        if name in self._flat_names:
-            is_percentage = bool(self._scaled_names)
-            return [self.format_score(score, is_percentage=is_percentage) for score in value]
-        if name in self.table.score_names:
-            return [self.format_score(value, is_percentage=name in self._scaled_names)]
-        text = self.format_cell(value)
-        if name in self.table.text_names and name not in self.table.shortened_names:
-            text = shorten_text(text, self.output.get_width(DEFAULT_WIDTH) // 3)
-        return [text]
+    def _measure_columns(self, rows: Iterable[Sequence[str]], max_width: int) -> list[int]:
+        """Return the column widths for the header and the first rows."""
+        # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
+        min_width = len(self.output.format_rounded_number(100.0)) if self._flat_names else 6
+        widths = [max(map(measure_width, cells)) for cells in zip(*rows, strict=True)]
+        first = len(self.names) - 1 if self._flat_names else 0
+        widths[first:] = [max(width, min_width) for width in widths[first:]]
+        shortened_count = len(self.table.shortened_names)
+        if shortened_count:
+            free_width = max_width - 2 * (len(widths) - 1) - sum(widths[:-shortened_count])
+            text_width = max(MIN_TEXT_WIDTH, free_width // shortened_count)
+            widths[-shortened_count:] = [text_width] * shortened_count
+        return widths
 
     def finish(self) -> None:
         """Write the signatures."""
         if not self.output.score_only:
-            warnings_field = self.table.metadata.get("signatures", {})
-            self.output.write("".join(["\n", *(f"{n}|{s}\n" for n, s in warnings_field.items())]))
+            signatures = self.table.metadata.get("signatures", {})
+            self.output.write("".join(["\n", *(f"{n}|{s}\n" for n, s in signatures.items())]))
 
 
 def to_json(value: Any) -> str:
     """Convert a value to JSON text."""
-    return json_writer.format_json(value, default=str)
+    return format_json(value, default=str)
 
 
 def to_finite_json(value: Any) -> Any:
@@ -324,14 +373,12 @@ class ParquetWriter(RowWriter):
 
     BATCH_ROWS = 65536
 
-    def __init__(self, output: Results, table: TableSpec) -> None:
-        if output.is_terminal:
-            raise UsageError("-f/--format: parquet needs an output file. Name it with -o")
+    def __init__(self, output: Any, table: TableSpec) -> None:
         try:
             import pyarrow as pa
             import pyarrow.parquet  # importing it later, while DuckDB reads rows, would fail
         except ImportError:
-            raise UnavailableError("-f parquet needs pyarrow: pip install pyarrow") from None
+            raise ImportError("-f parquet needs pyarrow: pip install pyarrow") from None
         super().__init__(output, table)
         self._writer: pq.ParquetWriter | None = None
         types = () if table.arrow_types is None else pa.table(table.arrow_types).schema
@@ -399,7 +446,7 @@ class _StatisticsColumn:
 class _ArrowSink(io.RawIOBase):
     """File object with the method `tell`, which pyarrow calls even for pipes."""
 
-    def __init__(self, output: Results) -> None:
+    def __init__(self, output: Any) -> None:
         super().__init__()
         self._output = output
         self._byte_count = 0
@@ -426,7 +473,7 @@ class NumpyWriter(RowWriter):
     The scores are the last column, which must be contiguous in memory.
     """
 
-    def __init__(self, output: Results, table: TableSpec) -> None:
+    def __init__(self, output: Any, table: TableSpec) -> None:
         super().__init__(output, table)
         order = "<" if sys.byteorder == "little" else ">"
         dtype = f"{order}f{array(table.type_code).itemsize}"
@@ -442,11 +489,12 @@ class NumpyWriter(RowWriter):
 
 
 # Writers for the option -f, keyed by format name.
-ROW_FORMATS: dict[str, Callable[[Results, TableSpec], RowWriter]] = {
+ROW_FORMATS: dict[str, Callable[[Any, TableSpec], RowWriter]] = {
     "text": TextWriter,
     "tsv": TSVWriter,
     "csv": CSVWriter,
     "json": JSONWriter,
     "jsonl": JSONLinesWriter,
     "parquet": ParquetWriter,
+    "npy": NumpyWriter,
 }

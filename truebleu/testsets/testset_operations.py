@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from truebleu._kernel import InputError
@@ -13,27 +13,14 @@ from truebleu.testsets import cache, catalogue
 from truebleu.testsets.catalogue import Archive, CatalogueEntry
 from truebleu.testsets.published_set import TestSet, testset
 from truebleu.text import download
-from truebleu.text.json_writer import format_json
 from truebleu.text.operating_system import join_contained_path, write_atomically
+from truebleu.text.record import Record
 
 # Folders of a test set are named by the digest of its catalogue entry.
 DIGEST_PATTERN = re.compile("[0-9a-f]{8}")
 
 
-class _Result:
-    """Base class of results: dataclasses that can be converted to JSON."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as a dictionary."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return format_json(self.to_dict(), indent=1)
-
-
-@dataclass(frozen=True)
-class TestSetSummary(_Result):
+class TestSetSummary(Record):
     """Summary of a test set."""
 
     name: str
@@ -54,8 +41,7 @@ class TestSetSummary(_Result):
     description: str
 
 
-@dataclass(frozen=True)
-class PairInfo(_Result):
+class PairInfo(Record):
     """Description of a language pair on this machine."""
 
     langpair: str
@@ -73,8 +59,7 @@ class PairInfo(_Result):
     systems: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class TestSetInfo(_Result):
+class TestSetInfo(Record):
     """Complete description of a test set."""
 
     name: str
@@ -106,8 +91,7 @@ class TestSetInfo(_Result):
     """The requested language pair, if it is on this machine."""
 
 
-@dataclass(frozen=True)
-class FetchedTestSet(_Result):
+class FetchedTestSet(Record):
     """A test set that was fetched."""
 
     name: str
@@ -120,8 +104,7 @@ class FetchedTestSet(_Result):
     licence: str | None
 
 
-@dataclass(frozen=True)
-class AddedTestSet(_Result):
+class AddedTestSet(Record):
     """A test set that was added."""
 
     name: str
@@ -131,8 +114,7 @@ class AddedTestSet(_Result):
     langpairs: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class VerifiedFile(_Result):
+class VerifiedFile(Record):
     """A file of a test set, and its problem, if any."""
 
     name: str
@@ -141,8 +123,7 @@ class VerifiedFile(_Result):
     """The description of the problem, or "" if there is none."""
 
 
-@dataclass(frozen=True)
-class RemovedTestSet(_Result):
+class RemovedTestSet(Record):
     """A test set that was removed."""
 
     name: str
@@ -157,27 +138,23 @@ def list_test_sets(
     from fnmatch import fnmatchcase
 
     summaries = []
-    for entry in catalogue.load_entries(registry).values():
-        if (
-            pattern is not None
-            and not fnmatchcase(entry.name, pattern)
-            and pattern not in entry.name
-        ):
+    for name, entry in catalogue.load_entries(registry).items():
+        if pattern is not None and not fnmatchcase(name, pattern) and pattern not in name:
             continue
-        if langpair is None or entry.has_pair(langpair):
-            sizes = [archive.size for archive in entry.archives]
-            summaries.append(
-                TestSetSummary(
-                    name=entry.name,
-                    langpairs=tuple(entry.pairs),
-                    languages=tuple(entry.languages),
-                    segments={**entry.segments},
-                    size=sum(map(int, filter(None, sizes))) if all(sizes) and sizes else None,
-                    here=_is_downloaded(entry),
-                    licence=entry.licence,
-                    description=entry.description,
-                )
-            )
+        if langpair is not None and not entry.has_pair(langpair):
+            continue
+        sizes = [archive.size for archive in entry.archives]
+        summary = TestSetSummary(
+            name=name,
+            langpairs=tuple(entry.pairs),
+            languages=tuple(entry.languages),
+            segments={**entry.segments},
+            size=sum(map(int, filter(None, sizes))) if all(sizes) and sizes else None,
+            here=_is_downloaded(entry),
+            licence=entry.licence,
+            description=entry.description,
+        )
+        summaries.append(summary)
     return tuple(summaries)
 
 
@@ -193,16 +170,13 @@ def describe_test_set(
             pair = _describe_pair(testset(name, langpair, registry=registry, offline=True))
     translators = {pair_name: entry.preferred_translators(pair_name) for pair_name in entry.pairs}
     folders = _list_folders(entry)
-    shared_fields = (
-        "name",
-        "description",
-        "kind",
-        "released",
-        "licence",
-        "instructions",
-    )
     return TestSetInfo(
-        **{field: getattr(entry, field) for field in shared_fields},
+        name=entry.name,
+        description=entry.description,
+        kind=entry.kind,
+        released=entry.released,
+        licence=entry.licence,
+        instructions=entry.instructions,
         citation=entry.bibtex,
         archives=tuple(asdict(archive) for archive in entry.archives),
         langpairs=tuple(entry.pairs),
@@ -353,9 +327,8 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
             f"{path}: no archive in the catalogue has its MD5 {md5}. Use --name to select its test "
             "set. To add your own test set, unpack the archive and add the folder."
         )
-    return tuple(
-        _store_archive(each, archive, path, (md5, sha256, verified)) for each, archive in matches
-    )
+    checksums = (md5, sha256, verified)
+    return tuple(_store_archive(each, archive, path, checksums) for each, archive in matches)
 
 
 def _match_archive_by_name(
@@ -386,10 +359,7 @@ def _store_archive(
     """Copy an archive to the cache."""
     from shutil import copyfile
 
-    folder, target = (
-        cache.get_writable_path(entry),
-        cache.get_writable_path(entry, "raw", entry.get_local_name(archive)),
-    )
+    target = cache.get_writable_path(entry, "raw", entry.get_local_name(archive))
     md5, sha256, verified = checksums
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -401,7 +371,7 @@ def _store_archive(
         raise InputError(f"{target} cannot be written: {error.strerror}") from None
     method = verified or ("SHA-256" if archive.sha256 else "MD5" if archive.md5 else "")
     receipt = download.Receipt(path, os.path.getsize(target), md5, sha256, method)
-    cache.record_receipts(entry, folder, [receipt])
+    cache.record_receipts(entry, cache.get_writable_path(entry), [receipt])
     return AddedTestSet(entry.name, target, tuple(entry.pairs))
 
 
@@ -449,11 +419,10 @@ def _find_field_files(path: str) -> dict[str, Any] | None:
     for name in sorted(os.listdir(path)):
         entry_path = os.path.join(path, name)
         if os.path.isdir(entry_path) and "-" in name:
-            files = {
-                file_name: os.path.join(entry_path, file_name)
+            named_files = {
+                file_name.removesuffix(".txt"): os.path.join(entry_path, file_name)
                 for file_name in sorted(os.listdir(entry_path))
             }
-            named_files = {each.removesuffix(".txt"): file for each, file in files.items()}
             pairs.setdefault(name, {}).update(_select_field_files(named_files))
         elif match := re.fullmatch(r"([\w]+(?:-[\w]+)+)\.(.+)", name):
             fields = _select_field_files({match[2].removesuffix(".txt"): entry_path})

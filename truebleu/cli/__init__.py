@@ -98,6 +98,9 @@ truebleu help lists all commands; truebleu help score shows its options.
 REFERENCE_FLAGS = ("-r", "--ref", "--refs", "--reference", "--references", "--gold")
 OUTPUT_FLAGS = ("--hyp", "--hyps", "--hypothesis", "--hypotheses", "--sys", "--system", "--systems")
 
+# Options of `truebleu score` that show that a command line lacks only the command.
+SCORING_FLAGS = ("-i", "--input", "-t", "--test-set")
+
 GENERAL_OPTIONS = OptionGroup(
     "about truebleu",
     """
@@ -178,7 +181,10 @@ def _run_command(arguments: list[str]) -> None:
 
                 error.args = (f"{error}{suggest_resegmentation(options)}",)
             raise
-    elif _looks_like_scoring(arguments) and not _is_misspelt_command(name):
+    elif os.path.isfile(name) or (
+        any(one.partition("=")[0] in SCORING_FLAGS for one in arguments)
+        and (name.startswith("-") or os.path.exists(name) or not suggest_word(name, COMMANDS))
+    ):
         import shlex
 
         words = shlex.join(arguments)
@@ -191,20 +197,6 @@ def _run_command(arguments: list[str]) -> None:
             print_text(f"truebleu {__version__}\n")
         else:
             raise UsageError(f"missing command; use one of {', '.join(COMMANDS)}")
-
-
-def _looks_like_scoring(arguments: Sequence[str]) -> bool:
-    """Return whether a command line without a command has the arguments of `truebleu score`."""
-    return os.path.isfile(arguments[0]) or any(
-        word.partition("=")[0] in ("-i", "--input", "-t", "--test-set") for word in arguments
-    )
-
-
-def _is_misspelt_command(name: str) -> bool:
-    """Return whether the first word is similar to a command but is not an option or a file."""
-    return (
-        not name.startswith("-") and not os.path.exists(name) and bool(suggest_word(name, COMMANDS))
-    )
 
 
 def _print_help(words: list[str]) -> None:

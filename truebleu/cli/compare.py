@@ -21,19 +21,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options, tabular_inputs
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import (
-    Progress,
-    Results,
-    UsageError,
-    print_message,
-    raise_if_failed,
-)
+from truebleu.cli.output import Progress, Results, UsageError, print_message, raise_if_failed
 from truebleu.comparison import Comparison, Comparisons
 from truebleu.comparison.comparison_columns import COLUMNS, check_column_names
 from truebleu.comparison.comparison_request import (
@@ -129,7 +123,7 @@ def run(options: argparse.Namespace) -> None:
     # JSON contains the scores of documents; text and HTML warn if segments depend on each other.
     if hides_documents and output.form not in ("json", "text", "html"):
         raise UsageError(files.UNUSED_DOCUMENTS)
-    request = build_request(options).request
+    request, _, _ = build_request(options)
     with output:
         with Progress(quiet=options.quiet) as progress:
             request.progress = progress.callback
@@ -232,30 +226,24 @@ def _build_table_requests(
     yield from tabular_inputs.build_requests(options, metrics, progress, make_request)
 
 
-class RequestedComparison(NamedTuple):
-    """Comparison requested on the command line, with its inputs and metrics."""
+def build_request(
+    options: argparse.Namespace, labels: Any = None
+) -> tuple[Request, files.Inputs | None, Mapping[Metric[Any], str | None]]:
+    """Return the requested comparison, its input files and its metrics.
 
-    request: Request
-    inputs: files.Inputs | None
-    """The input files, or None for tables and for comparisons of external scores only."""
-    metrics: Mapping[Metric[Any], str | None]
-
-
-def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedComparison:
-    """Return the comparison requested on the command line. Tables must form a single group."""
+    The input files are None for tables, which must form a single group, and for comparisons of
+    external scores only.
+    """
     if files.uses_tables(options):
         with Progress(quiet=options.quiet) as progress:
             ((_, request),) = _build_table_requests(options, progress)
-        return RequestedComparison(request, None, metric_options.select_metrics(options))
+        return request, None, metric_options.select_metrics(options)
     testing = _build_significance(options)
     inputs, metrics = None, {}
-    outputs: Mapping[str, Any] | None
-    systems: Mapping[str, Any] | None
-    if options.scores and not (
-        options.references or options.input or getattr(options, "test_set", None)
-    ):
-        outputs = systems = None
-    else:
+    outputs: Mapping[str, Any] | None = None
+    systems: Mapping[str, Any] | None = None
+    names_texts = options.references or options.input or getattr(options, "test_set", None)
+    if names_texts or not options.scores:
         metrics = metric_options.select_metrics(options)
         inputs = files.Inputs(options)
         outputs = inputs.systems
@@ -287,12 +275,20 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
     if inputs is not None:
         request.original_references = inputs.reference_columns
         request.test_set = inputs.signature
-    return RequestedComparison(request, inputs, metrics)
+    return request, inputs, metrics
 
 
 def _build_significance(options: argparse.Namespace) -> Significance:
     """Return the settings of the significance test and the confidence intervals."""
-    test = _choose_test(options)
+    tests_by_option = {
+        f"--test {options.test}": options.test,
+        "-par/--paired-ar": "ar" if options.paired_ar else None,
+        "-pbs/--paired-bs": "bs" if options.paired_bs else None,
+    }
+    selected = {option: test for option, test in tests_by_option.items() if test is not None}
+    if len(set(selected.values())) > 1:
+        raise UsageError(f"{join_words(list(selected))} select different tests. Use only one")
+    test = next(iter(selected.values()), "ar")
     for flags, is_used, number in (
         ("-parn/--paired-ar-n", test == "ar", options.paired_ar_n),
         ("-pbsn/--paired-bs-n", test not in ("ar", "none"), options.paired_bs_n),
@@ -315,19 +311,6 @@ def _build_significance(options: argparse.Namespace) -> Significance:
             correction=options.correction,
             resample="buckets" if getattr(options, "bucket", None) else options.resample,
         )
-
-
-def _choose_test(options: argparse.Namespace) -> str:
-    """Return the test that --test or an option of sacreBLEU selects (default: ar)."""
-    tests_by_option = {
-        f"--test {options.test}": options.test,
-        "-par/--paired-ar": "ar" if options.paired_ar else None,
-        "-pbs/--paired-bs": "bs" if options.paired_bs else None,
-    }
-    selected = {option: test for option, test in tests_by_option.items() if test is not None}
-    if len(set(selected.values())) > 1:
-        raise UsageError(f"{join_words(list(selected))} select different tests. Use only one")
-    return next(iter(selected.values()), "ar")
 
 
 def _collect_external_scores(

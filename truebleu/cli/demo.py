@@ -20,7 +20,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from truebleu.cli.common_options import HELP, Command, OptionGroup
-from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
+from truebleu.cli.output import (
+    PIPE_CLOSED,
+    UnavailableError,
+    UsageError,
+    open_page,
+    print_text,
+)
 from truebleu.text.operating_system import write_atomically
 from truebleu.text.terminal_layout import wrap_command
 
@@ -86,9 +92,7 @@ def run(options: argparse.Namespace) -> None:
         words = [word.format(folder.as_posix()) for word in command.split()]
         print_text(f"{_format_command('  ', words)}\n      {purpose}\n")
     if options.open:
-        import webbrowser
-
-        webbrowser.open(page)
+        open_page(page)
 
 
 def write_texts(folder: Path) -> None:

@@ -14,8 +14,7 @@ from truebleu._kernel import InputError
 from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_options
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import UsageError, print_message
-from truebleu.text import caption_files
-from truebleu.text.argument_checks import is_whole_number
+from truebleu.text.argument_checks import is_whole_number, suggest_names
 from truebleu.text.segments import (
     NO_TABLE_FILES,
     BufferedLines,
@@ -140,7 +139,6 @@ class Inputs:
         if not options.references and self.test_set is None:
             expected = "at least one reference file, or a test set with -t and -l"
             raise UsageError(describe_missing_references(options, expected))
-        hypotheses = options.input or ["-"]
         self._reference_count: int = options.num_refs
         if self._reference_count > 1 and len(options.references) > 1:
             raise UsageError(
@@ -148,7 +146,7 @@ class Inputs:
                 f"{len(options.references)} files"
             )
         references = drop_duplicates(options, "REF", options.references)
-        hypotheses = drop_duplicates(options, "-i/--input", hypotheses)
+        hypotheses = drop_duplicates(options, "-i/--input", options.input or ["-"])
         named_paths = [self._parse_runs(options, word) for word in hypotheses]
         has_captions = uses_captions(options)
         for name in (*references, *(path for _, paths in named_paths for path in paths)):
@@ -162,10 +160,8 @@ class Inputs:
         names = choose_system_names([(name, runs[0]) for name, runs in files])
         self.runs = dict(zip(names, (runs for _, runs in files), strict=True))
         self.systems = _flatten_runs(self.runs)
-        self.source, self.documents = (
-            get_option_file(options, "source"),
-            get_option_file(options, "docs"),
-        )
+        self.source = get_option_file(options, "source")
+        self.documents = get_option_file(options, "docs")
         if self.test_set is not None:
             self._references = self.test_set.references
             select = self.test_set.select_lines
@@ -194,6 +190,8 @@ class Inputs:
 
     def _read_captions(self, options: argparse.Namespace) -> None:
         """Read COCO's JSON files: the references, and each output in the order of the images."""
+        from truebleu.text import caption_files
+
         if len(self._references) > 1 or options.num_refs > 1 or options.resegment is not None:
             raise UsageError(
                 f"{self._references[0].path} is COCO's annotation file, which contains all "
@@ -297,7 +295,14 @@ class Inputs:
 
     def describe(self) -> dict[str, Any]:
         """Return the test set and the re-segmentation as JSON-compatible values."""
-        facts = {} if self.test_set is None else {"test_set": self.test_set.to_dict()}
+        facts: dict[str, Any] = {}
+        if self.test_set is not None:
+            part = self.test_set.part
+            facts["test_set"] = {
+                **part.signature,
+                "segments": len(part),
+                "sha256": part.sha256,
+            }
         if self.resegmentations:
             facts["resegmentation"] = {
                 system: result.to_dict() for system, result in self.resegmentations.items()
@@ -308,9 +313,9 @@ class Inputs:
         """Return the known labels of the segments, such as their documents, by label name."""
         labels = {} if self.test_set is None else self.test_set.get_labels()
         if self.documents is not None:
-            from truebleu.comparison import segment_labels
+            from truebleu.comparison.segment_labels import read_document_names
 
-            documents = segment_labels.read_document_names(self.documents, segment_count)
+            documents = read_document_names(self.documents, segment_count)
             labels["document"] = [documents.names[i] for i in documents.indices]
         return labels
 
@@ -580,11 +585,6 @@ class SelectedTestSet:
             for name in self.part.preferred
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the names, filters, segment count and checksums as JSON-compatible values."""
-        part = self.part
-        return {**part.signature, "segments": len(part), "sha256": part.sha256}
-
     @property
     def source(self) -> File | None:
         """The source text, or None if the test set has none."""
@@ -594,12 +594,12 @@ class SelectedTestSet:
     def get_labels(self) -> dict[str, list[str]]:
         """Return the document, original language and domain of each segment, if known."""
         part = self.part
-        labels_by_kind = {
-            "document": part.documents,
-            "origlang": part.origlangs,
-            "domain": part.domains,
-        }
-        return {name: values for name, values in labels_by_kind.items() if values is not None}
+        labels = (
+            ("document", part.documents),
+            ("origlang", part.origlangs),
+            ("domain", part.domains),
+        )
+        return {name: values for name, values in labels if values is not None}
 
     def add_labels(self, request: Request) -> None:
         """Add the documents, domains and original languages to a comparison request."""
@@ -611,16 +611,29 @@ class SelectedTestSet:
     def get_output(self, name: str) -> File:
         """Return a system output that was published with the test set."""
         if name not in self.complete_set.systems:
-            from truebleu.text.argument_checks import suggest_names
-
             hint = suggest_names(name, list(self.complete_set.systems))
             raise UsageError(f"unknown output '@{name}' of {self.name}{hint}")
         return BufferedLines.from_strings(name, self.part.systems[name])
 
     def select_lines(self, file: File) -> File:
-        """Return the selected lines of a file that has one line per segment of the test set."""
+        """Return the selected lines of a file that has one line per segment of the test set.
+
+        Raise InputError if the number of lines differs from the number of segments.
+        """
+        count, last = len(self.complete_set), ""
         if file.path != "-":
-            self._check_line_count(file)
+            count = 0
+            for count, last in enumerate(file.read_lines(), 1):  # noqa: B007 (used below)
+                pass
+        if count != len(self.complete_set):
+            from truebleu.testsets.testset_operations import find_test_set_by_length
+
+            matching_sets = find_test_set_by_length(count, self.part)
+            hint = f". {matching_sets} would match" if matching_sets else ""
+            raise InputError(
+                f"{file.path}: expected {len(self.complete_set):,} lines for {self.name}, found "
+                f"{count:,} (last line: {last[:60]!r}){hint}"
+            )
         if self.part.segment_mask is None:
             return file
         return LineSubset(file, self.part.segment_mask, self.name)
@@ -629,21 +642,6 @@ class SelectedTestSet:
     def name(self) -> str:
         """The names of the test set and the language pair, for messages."""
         return f"{self.complete_set.name} {self.complete_set.langpair}"
-
-    def _check_line_count(self, file: File) -> None:
-        """Raise InputError if the number of lines differs from the number of segments."""
-        from truebleu.testsets.testset_operations import find_test_set_by_length
-
-        count, last = 0, ""
-        for count, last in enumerate(file.read_lines(), 1):  # noqa: B007 (used after the loop)
-            pass
-        if count != len(self.complete_set):
-            matching_sets = find_test_set_by_length(count, self.part)
-            hint = f". {matching_sets} would match" if matching_sets else ""
-            raise InputError(
-                f"{file.path}: expected {len(self.complete_set):,} lines for {self.name}, found "
-                f"{count:,} (last line: {last[:60]!r}){hint}"
-            )
 
 
 # Options for tables, as attributes of the parsed options.
@@ -686,7 +684,12 @@ def make_table_group(by_help_text: str) -> OptionGroup:
 
 def uses_captions(options: argparse.Namespace) -> bool:
     """Return whether REF is COCO's annotation file of image captions."""
-    return any(caption_files.is_annotation_file(name) for name in options.references)
+    names = [name for name in options.references if name.lower().endswith(".json")]
+    if not names:
+        return False
+    from truebleu.text.caption_files import is_annotation_file
+
+    return any(map(is_annotation_file, names))
 
 
 def uses_tables(options: argparse.Namespace) -> bool:

@@ -13,12 +13,7 @@ from __future__ import annotations
 import argparse
 
 from truebleu.cli.common_options import RUNNING_QUIETLY, Command, OptionGroup
-from truebleu.cli.output import (
-    STANDARD_OUTPUT_NAMES,
-    Output,
-    choose_page_path,
-    open_page,
-)
+from truebleu.cli.output import STANDARD_OUTPUT_NAMES, Output, choose_page_path, open_page
 
 PAGE = OptionGroup(
     "page",

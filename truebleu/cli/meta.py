@@ -18,7 +18,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from truebleu.cli import common_options as shared
@@ -46,6 +45,8 @@ from truebleu.text.terminal_layout import join_words
 
 FORMATS = (*shared.TABLE_FORMATS, "svg")
 RANDOMIZATIONS = 10_000
+# What a column of a table of human scores can contain.
+COLUMN_ROLES = ("system", "item", "document", "score")
 
 PEOPLE = OptionGroup(
     "human scores",
@@ -190,16 +191,15 @@ def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `meta_evaluate` for the folders of --tree."""
-    flags = {"references": "REF", "input": "-i/--input"}
+    flags = {"references": "REF", "input": "-i/--input", "hyp_docs": "--hyp-docs"}
     flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns", "resegment")}
-    flags["hyp_docs"] = "--hyp-docs"
     for name, flag in flags.items():
         if getattr(options, name):
             raise UsageError(f"{flag} and --tree are mutually exclusive")
-    pairs = None if options.language is None else filter(None, options.language.split(","))
-    folder = TaskFolder(
-        options.tree, options.test_set, None if pairs is None else list(pairs), options.preset
-    )
+    pairs = None
+    if options.language is not None:
+        pairs = [pair for pair in options.language.split(",") if pair]
+    folder = TaskFolder(options.tree, options.test_set, pairs, options.preset)
     return {"tree": folder, "metrics": _select_tree_metrics(options)}
 
 
@@ -227,7 +227,11 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
             raise UsageError(f"{flag} has no effect without --tree")
     if (options.resegment or options.hyp_docs) and not (options.references or options.input):
         raise UsageError("--resegment and --hyp-docs need REF and -i HYP...")
-    columns = _parse_columns(options.columns)
+    expected = join_words([f"{role}=NAME" for role in COLUMN_ROLES])
+    columns = shared.parse_named_values("--columns", options.columns, expected)
+    for role, name in columns.items():
+        if role not in COLUMN_ROLES:
+            raise UsageError(f"--columns: expected {expected}, found '{role}={name}'")
     weights = None
     if options.mqm_weights is not None:
         with shared.reraise_as_usage_error(None, {"mqm_weights": "--mqm-weights"}):
@@ -253,21 +257,8 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     for name, path in (("documents", options.docs), ("domains", options.domains)):
         if path is not None:
             texts[name] = list(files.parse_file_argument(path, options.encoding).read_lines())
-    human = read_scores(options.human, columns, weights)
+    human = read_scores(options.human, columns or None, weights)
     return {"human": human, "metrics": metrics, "text": EvaluatedText(**texts)}
-
-
-COLUMN_ROLES = ("system", "item", "document", "score")
-
-
-def _parse_columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
-    """Return the column names by role, or None if --columns is not used."""
-    expected = join_words([f"{role}=NAME" for role in COLUMN_ROLES])
-    columns = shared.parse_named_values("--columns", words, expected)
-    for role, name in columns.items():
-        if role not in COLUMN_ROLES:
-            raise UsageError(f"--columns: expected {expected}, found '{role}={name}'")
-    return columns or None
 
 
 COMMAND = Command(

@@ -144,7 +144,10 @@ def _find_metric_classes(name: str) -> Iterable[type[Metric]]:
 def _make_options(parameter: Parameter[Any], cls: type[Metric]) -> Iterator[Option]:
     """Yield the options for a metric's parameter. Their values are stored under the long flags."""
     name = parameter.format_option(cls.PREFIX)
-    yield _make_option(parameter, (*parameter.flags, name), _describe_parameter(parameter))
+    help_text = parameter.option_help.replace("%", "%%")
+    if parameter.metavar is not None and parameter.default not in (None, "", False):
+        help_text += f" (default: {parameter.default})"
+    yield _make_option(parameter, (*parameter.flags, name), help_text)
     if own_name := parameter.format_own_option(cls):
         help_text = f"{parameter.own_help.format(metric=cls.NAME)}; overrides {name}"
         yield _make_option(parameter, (own_name,), help_text)
@@ -168,19 +171,11 @@ def _make_option(parameter: Parameter[Any], flags: Sequence[str], help_text: str
     )
 
 
-def _describe_parameter(parameter: Parameter[Any]) -> str:
-    default = "" if parameter.default is None or parameter.metavar is None else parameter.default
-    help_text = parameter.option_help.replace("%", "%%")
-    return f"{help_text} (default: {default})" if default not in ("", False) else help_text
-
-
 def parse_names(words: Sequence[str] | None) -> list[str] | None:
     """Return the names in the words of an option, or None if it is not used."""
-    return (
-        None
-        if words is None
-        else [name for word in words for name in registry.split_metric_names(word)]
-    )
+    if words is None:
+        return None
+    return [name for word in words for name in registry.split_metric_names(word)]
 
 
 def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
@@ -262,12 +257,11 @@ def _adapt_to_language(
         pick_tokenizer(options, getattr(options, TOKENIZE, None))
     changed = {}
     for metric, label in metrics.items():
-        fixed_parameters = changed_parameters[metric]
         adapted = metric
         if metric not in signature_metrics:
             with reraise_as_usage_error(f"-l/--language: {metric.name}"):
                 try:
-                    adapted = metric.adapt_to_language(language, fixed_parameters)
+                    adapted = metric.adapt_to_language(language, changed_parameters[metric])
                 except ParameterError as error:
                     flags = {
                         one.name: one.format_option(metric.PREFIX) for one in metric.PARAMETERS

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
-from truebleu.rendering.number_format import MORE_DIGITS
 from truebleu.text.json_writer import VERSION, format_json
 from truebleu.text.operating_system import open_atomically
 from truebleu.text.system_names import ShortNames
@@ -232,23 +231,16 @@ class Results(Output):
         # Names of systems in messages, and in formats for readers.
         self.short_names = ShortNames(())
 
-    @property
-    def digits(self) -> int:
-        """The number of decimal places of scores in text output."""
-        return 1 if self.width is None else self.width
-
-    def format_rounded_number(self, value: float, default: int = 1) -> str:
-        """Return a number rounded to --width decimal places, or to `default` without --width."""
-        return f"{value:.{default if self.width is None else self.width}f}"
-
     def format_score(self, value: float, default: int = 1, *, is_percentage: bool) -> str:
         """Return a score on the scale of --scale, rounded to --width decimal places.
 
         default: number of decimals of the score on its own scale.
         """
         if is_percentage and self.scale == 1:
-            return self.format_rounded_number(value / 100, default + MORE_DIGITS)
-        return self.format_rounded_number(value, default)
+            from truebleu.rendering.number_format import MORE_DIGITS
+
+            value, default = value / 100, default + MORE_DIGITS
+        return f"{value:.{default if self.width is None else self.width}f}"
 
     def format_details(self, score: Score) -> str:
         """Return a score's details as in sacreBLEU, with precisions on the scale of --scale."""
@@ -280,10 +272,6 @@ class Results(Output):
                 f"--scale has no effect with -f {self.form}, which always uses 0-100. Use -f text"
             )
 
-    def format_exact_number(self, value: float) -> str:
-        """Return a number with --width decimal places, or with full precision."""
-        return repr(value) if self.width is None else self.format_rounded_number(value)
-
     def format_signature(self, signature: Signature) -> str:
         """Return a signature, or its short form with --short."""
         return signature.short() if self.short else str(signature)
@@ -291,13 +279,9 @@ class Results(Output):
     def check_display_options(self) -> None:
         """Raise UsageError for options that have no effect in formats with full precision."""
         self.check_scale()
-        if self.form in EXACT:
-            for name, is_set in (
-                ("-w/--width", self.width is not None),
-                ("-sh/--short", self.short),
-            ):
-                if is_set:
-                    raise UsageError(f"{name} has no effect with -f {self.form}")
+        if self.form in EXACT and (self.width is not None or self.short):
+            name = "-sh/--short" if self.width is None else "-w/--width"
+            raise UsageError(f"{name} has no effect with -f {self.form}")
 
     def print_warnings(
         self, warnings: Iterable[Mapping[str, Any]], *, in_results: bool = True
@@ -331,12 +315,7 @@ class Results(Output):
         elif self.form in EXACT:
             self.write(getattr(view, self.form)())
         else:
-            display: dict[str, Any] = {
-                "digits": self.width,
-                "short": self.short,
-                "scale": self.scale,
-                **choice,
-            }
+            display = {"digits": self.width, "short": self.short, "scale": self.scale, **choice}
             if self.form != "text":
                 self.write_rendered(getattr(view, self.form)(**display))
             elif not self._write_rich_text(lambda: view.rich(**display)):
@@ -446,18 +425,12 @@ def choose_page_path(
     return default
 
 
-def get_page_url(path: str) -> str:
-    """Return the URL of a local file."""
-    from pathlib import Path
-
-    return Path(path).absolute().as_uri()
-
-
 def open_page(address: str) -> None:
     """Open a local file or a URL in the browser."""
     import webbrowser
+    from pathlib import Path
 
-    webbrowser.open(address if "://" in address else get_page_url(address))
+    webbrowser.open(address if "://" in address else Path(address).absolute().as_uri())
 
 
 # ---- terminal ----

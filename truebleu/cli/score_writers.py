@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli.output import Results
 from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.metrics.registry import lower_is_better
-from truebleu.rendering.number_format import format_percent
 from truebleu.text.record import Record
 from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import escape_unprintable, format_count, join_words
@@ -309,6 +308,7 @@ def _build_paper_blocks(
     )
     from truebleu.metrics.text_warnings import list_unranked_systems
     from truebleu.rendering.elements import Cell, Column, build_warnings
+    from truebleu.rendering.number_format import format_percent
 
     yield from build_warnings({"warnings": warnings})
     first = rows[0]

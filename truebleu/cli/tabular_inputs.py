@@ -73,12 +73,10 @@ class Tables:
         if options.input is None:
             if self.join and not paired:
                 raise UsageError("--join has no effect without -i/--input")
-            # The column name "hyp" does not name a system, but the table does.
-            names = (
-                [name_table(options.references)]
-                if hypothesis_columns == ["hyp"]
-                else hypothesis_columns
-            )
+            names = hypothesis_columns
+            if names == ["hyp"]:
+                # The column name "hyp" does not name a system, but the table does.
+                names = [name_table(options.references)]
             self.systems = [
                 TableSystem(name, options.references, hyp, None)
                 for name, hyp in zip(names, hypothesis_columns, strict=True)
@@ -153,7 +151,6 @@ class Tables:
         import_duckdb_engine()
         from truebleu.engines import duckdb_inputs as engine
         from truebleu.engines.duckdb_files import quote_name
-        from truebleu.engines.duckdb_inputs import disambiguate_text_columns
 
         options, text_columns = self.options, [system.hyp, *self.refs]
         with (
@@ -174,7 +171,7 @@ class Tables:
                 ordered=True,
             )
             if system.references is not None:
-                text_columns = disambiguate_text_columns(text_columns)
+                text_columns = engine.disambiguate_text_columns(text_columns)
             read_batches = partial(
                 engine.fetch_rows, connection, relation, text_columns, extra_columns
             )
@@ -213,24 +210,21 @@ def score_tables(
     for system in tables.systems:
         sums = tables.aggregate_system(system, tables.by, metrics, progress)
         label = {tables.system_name: system.name} if tables.get_system_label(system) else {}
-        results += _score_groups(sums, label, system.name)
+        # Groups with only nulls have no score. NaN does not equal itself, so do not look up keys.
+        sizes = [segments for segments in sums.group_segments() if segments]
+        for (key, scores), segments in zip(sums.scores().items(), sizes, strict=True):
+            keys: dict[str, Any] = {**label, **dict(zip(sums.by, key, strict=True))}
+            # A column named "system" names the systems; tables may contain the same system names.
+            name = system.name
+            if "system" in sums.by:
+                key_text = _format_system_name("", (keys["system"],))
+                name = f"{name}: {key_text}" if label else key_text
+            group = {"group": keys, "segments": segments} if keys else {}
+            results += [
+                ScoreResult(name, score.name, score, **group)
+                for score in (scores.values() if isinstance(scores, dict) else [scores])
+            ]
     return results
-
-
-def _score_groups(sums: Sums, label: Mapping[str, object], system: str) -> Iterator[ScoreResult]:
-    """Yield the scores of each group."""
-    # Groups with only nulls have no score. Do not look up keys, because NaN does not equal itself.
-    sizes = [segments for segments in sums.group_segments() if segments]
-    for (key, group_scores), segments in zip(sums.scores().items(), sizes, strict=True):
-        keys = {**label, **dict(zip(sums.by, key, strict=True))}
-        # A group column named "system" names the systems; tables may contain the same system names.
-        name = system
-        if "system" in sums.by:
-            key_text = "null" if keys["system"] is None else str(keys["system"])
-            name = f"{system}: {key_text}" if label else key_text
-        for score in group_scores.values() if isinstance(group_scores, dict) else [group_scores]:
-            group_fields = {"group": keys, "segments": segments} if keys else {}
-            yield ScoreResult(name, score.name, score, **group_fields)
 
 
 def import_duckdb_engine() -> Any:
@@ -252,9 +246,7 @@ def forward_warnings(options: argparse.Namespace, system: str) -> Iterator[None]
         yield
     for warning in caught:
         if issubclass(warning.category, UserWarning) and not options.quiet:
-            print_message(
-                "warning", f"{system}: {warning.message}" if system else str(warning.message)
-            )
+            print_message("warning", f"{f'{system}: ' if system else ''}{warning.message}")
 
 
 # The id of a segment, or the key of a group or system.
@@ -470,5 +462,5 @@ def build_requests(
         for key, (names, buckets) in aggregate_buckets(options, list(metrics), progress).items():
             yield dict(zip(within, key, strict=True)), make_request(names, buckets)
         return
-    for key, (id_columns, references) in read_systems(options, progress).items():
-        yield dict(zip(within, key, strict=True)), make_request(id_columns, references)
+    for key, (systems, references) in read_systems(options, progress).items():
+        yield dict(zip(within, key, strict=True)), make_request(systems, references)

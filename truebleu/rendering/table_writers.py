@@ -182,9 +182,8 @@ class _LineWriter(RowWriter):
         is_scaled = name in self.table.percentage_names and output.scale == 1
         if not self.IS_EXACT:
             return partial(output.format_score, is_percentage=is_scaled)
-        if is_scaled:
-            return lambda value: output.format_exact_number(value / 100)
-        return str if output.width is None else f"{{:.{output.width}f}}".format
+        formatter = str if output.width is None else f"{{:.{output.width}f}}".format
+        return (lambda value: formatter(value / 100)) if is_scaled else formatter
 
     def join_scores(self, scores: Iterable[str]) -> str:
         """Join the formatted scores of a column that contains lists."""
@@ -340,7 +339,9 @@ class TextWriter(_LineWriter):
     def _measure_columns(self, rows: Iterable[Sequence[str]], max_width: int) -> list[int]:
         """Return the column widths for the header and the first rows."""
         # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
-        min_width = len(self.output.format_rounded_number(100.0)) if self._flat_names else 6
+        min_width = (
+            len(self.output.format_score(100.0, is_percentage=False)) if self._flat_names else 6
+        )
         widths = [max(map(measure_width, cells)) for cells in zip(*rows, strict=True)]
         first = len(self.names) - 1 if self._flat_names else 0
         widths[first:] = [max(width, min_width) for width in widths[first:]]

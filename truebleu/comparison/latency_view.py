@@ -17,7 +17,6 @@ from truebleu.comparison.latency_layout import (
 from truebleu.metrics.registry import metric as make_metric
 from truebleu.rendering.elements import Block, HtmlBlock, Table
 from truebleu.rendering.number_format import MORE_DIGITS, rescale
-from truebleu.rendering.table_writers import render_delimited
 from truebleu.rendering.view import Content, RecordView
 from truebleu.resegmentation.latency import (
     COMPUTATION_AWARE,

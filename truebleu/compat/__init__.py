@@ -12,7 +12,9 @@ support. An installation affects one process: also call `install` in each worker
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 __all__ = ["install", "uninstall"]
 
@@ -34,7 +36,7 @@ def install(name: str) -> None:
     """
     accelerator = _load_accelerator(name)
     try:
-        release = accelerator.get_installed_release()
+        release = import_module(name).__version__
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
@@ -66,13 +68,16 @@ def _load_accelerator(name: str) -> ModuleType:
         from truebleu.text.argument_checks import suggest_names
 
         raise ValueError(f"unknown package {name!r}{suggest_names(str(name), RELEASES)}")
-    if name == "nltk":
-        from truebleu.compat import nltk
+    module = "nltk" if name == "nltk" else "sacrebleu_kernel"
+    return import_module(f"truebleu.compat.{module}")
 
-        return nltk
-    from truebleu.compat import sacrebleu_kernel
 
-    return sacrebleu_kernel
+def restore_functions(patches: list[tuple[Any, str, Any, Any]]) -> None:
+    """Restore replaced functions: (owner, name, original, replacement)."""
+    for owner, name, original, replacement in patches:
+        if vars(owner).get(name) is replacement:
+            setattr(owner, name, original)
+    patches.clear()
 
 
 def _format_release(release: tuple[int, ...]) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from itertools import chain, count
 from types import FunctionType, ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
+from truebleu.compat import restore_functions
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
 from truebleu.metrics.scores import unpack_row
@@ -27,14 +28,6 @@ EPSILON = 1e-16
 
 # The replaced functions: module, name, original and replacement.
 _patches: list[tuple[ModuleType, str, Any, Any]] = []
-
-
-def get_installed_release() -> str:
-    """Return the release of the installed NLTK."""
-    import nltk
-
-    version: str = nltk.__version__
-    return version
 
 
 def install() -> None:
@@ -53,10 +46,7 @@ def install() -> None:
 
 def uninstall() -> None:
     """Restore NLTK's functions, unless other code has replaced them since."""
-    for module, name, original, replacement in _patches:
-        if getattr(module, name) is replacement:
-            setattr(module, name, original)
-    _patches.clear()
+    restore_functions(_patches)
 
 
 def _patch_function(
@@ -71,9 +61,8 @@ def _patch_function(
     if not {*helpers} <= {*code.co_names}:
         return
     names = vars(module)
-    depends_on = [
-        (key, names[key]) for key in (*helpers, "Counter", "ngrams", "Fraction") if key in names
-    ]
+    dependencies = (*helpers, "Counter", "ngrams", "Fraction")
+    depends_on = [(key, names[key]) for key in dependencies if key in names]
 
     @wraps(original)
     def call_accelerated(*args: Any, **kwargs: Any) -> Any:
@@ -112,7 +101,7 @@ def _make_bleu_helpers(
 ) -> tuple[Any, Any]:
     """Return replacements for NLTK's BLEU helpers. Raises TypeError for unsupported input."""
     if len(list_of_references) != len(hypotheses):
-        _fall_back_to_nltk()
+        raise TypeError
     try:
         weights[0][0]
     except (TypeError, IndexError):
@@ -122,11 +111,10 @@ def _make_bleu_helpers(
     for references, hypothesis in pairs:
         kinds = {type(references), type(hypothesis), *map(type, references)}
         if not references or not kinds <= SEQUENCES:
-            _fall_back_to_nltk()
+            raise TypeError
     texts = [_join_tokens((hypothesis, *references)) for references, hypothesis in pairs]
-    rows = _compute_statistics(
-        _make_bleu_metric(order), [t[0] for t in texts], [tuple(t[1:]) for t in texts]
-    )
+    metric = _make_bleu_metric(max_order=order)
+    rows = _compute_statistics(metric, [t[0] for t in texts], [tuple(t[1:]) for t in texts])
     precisions = (
         _Precision(row[1 + n], row[1 + order + n]) for row in rows for n in range(1, order + 1)
     )
@@ -145,16 +133,16 @@ def _make_chrf_helpers(
 ) -> tuple[Any, Any]:
     """Return replacements for NLTK's chrF helpers. Raises TypeError for unsupported input."""
     if not (type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER):
-        _fall_back_to_nltk()
+        raise TypeError
     if len(references) != len(hypotheses):
-        _fall_back_to_nltk()
+        raise TypeError
     preprocess: Any = vars(module)["_preprocess"]
     reference_texts, hypothesis_texts = (
         [preprocess(text, ignore_whitespace) for text in texts]
         for texts in (references, hypotheses)
     )
     if not {type(text) for text in (*reference_texts, *hypothesis_texts)} <= {str}:
-        _fall_back_to_nltk()
+        raise TypeError
     rows = _compute_statistics(_make_chrf_metric(max_len), hypothesis_texts, reference_texts)
     factor = beta**2
 
@@ -173,10 +161,6 @@ def _make_chrf_helpers(
     return lambda *_, **__: next(results), lambda *_: ""
 
 
-def _fall_back_to_nltk() -> NoReturn:
-    raise TypeError
-
-
 def _compute_statistics(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> Any:
     """Return the statistics of each segment. A single segment bypasses the corpus code."""
     if len(hypotheses) > 1:
@@ -185,14 +169,8 @@ def _compute_statistics(metric: Any, hypotheses: Sequence[str], references: Sequ
     return [unpack_row(metric._kernel.sentence(hypothesis, reference)[1])]
 
 
-@cache
-def _make_bleu_metric(order: int) -> BLEU:
-    return BLEU("none", max_order=order, missing_order="at-least-one")
-
-
-@cache
-def _make_chrf_metric(order: int) -> CHRF:
-    return CHRF(order, whitespace=True)
+_make_bleu_metric = cache(partial(BLEU, "none", missing_order="at-least-one"))
+_make_chrf_metric = cache(partial(CHRF, whitespace=True))
 
 
 def _join_tokens(sequences: Sequence[Sequence[Any]]) -> list[str]:
@@ -205,9 +183,8 @@ def _join_tokens(sequences: Sequence[Sequence[Any]]) -> list[str]:
     # A subclass of str may define equality differently.
     if {*map(type, tokens)} <= {str} and all(tokens):
         joined = "".join(tokens)
-        if (
-            joined.isprintable() and " " not in joined
-        ):  # the space is the only printable white space
+        # The space is the only printable white space.
+        if joined.isprintable() and " " not in joined:
             return [" ".join(sequence) for sequence in sequences]
     words: defaultdict[Any, str] = defaultdict(map(str, count()).__next__)
     return [" ".join(map(words.__getitem__, sequence)) for sequence in sequences]

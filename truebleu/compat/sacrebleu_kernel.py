@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from truebleu._kernel import InputError, SingleStack, Stream, Table
+from truebleu.compat import restore_functions
 from truebleu.metrics import registry
 from truebleu.metrics.base import PARTS_PER_TOKEN
 from truebleu.metrics.scores import unpack_row
@@ -67,13 +68,6 @@ _kinds: list[MetricKind] = []
 _tokenizer_calls: dict[type, Any] = {}
 
 
-def get_installed_release() -> str:
-    """Return the release of the installed sacreBLEU."""
-    import sacrebleu
-
-    return sacrebleu.__version__
-
-
 def install() -> None:
     """Replace sacreBLEU's counting functions, and its significance tests once imported."""
     if _patches:
@@ -101,10 +95,7 @@ def uninstall() -> None:
     """Restore sacreBLEU's functions, unless other code has replaced them since."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
-    for owner, name, original, replacement in _patches:
-        if vars(owner).get(name) is replacement:
-            setattr(owner, name, original)
-    _patches.clear()
+    restore_functions(_patches)
     _kinds.clear()
 
 
@@ -129,11 +120,11 @@ class MetricKind:
         self.preprocess = cls._preprocess_segment
         self.methods = [(name, getattr(cls, name)) for name in (*_METHODS, *methods)]
         self.helpers = [(vars(m), name, getattr(m, name)) for name, m in helpers.items()]
-        scoring: tuple[str, ...] = ("_aggregate_and_compute", "_compute_score_from_stats")
-        scoring += tuple(
-            name for name in ("compute_bleu", "_compute_f_score") if hasattr(cls, name)
+        scoring = (
+            *("_aggregate_and_compute", "_compute_score_from_stats"),
+            *("compute_bleu", "_compute_f_score"),
         )
-        self.scoring = [(name, getattr(cls, name)) for name in scoring]
+        self.scoring = [(name, getattr(cls, name)) for name in scoring if hasattr(cls, name)]
 
 
 def find_metric_kind(metric: Any) -> MetricKind | None:
@@ -526,9 +517,12 @@ def _randomize_pair(
 
 def _find_scorer(metric: Any) -> Any:
     """Return truebleu's equivalent of a metric. Raise ValueError if its formula was replaced."""
+    import sacrebleu
+
     kind: Any = find_metric_kind(metric)
-    release = tuple(map(int, get_installed_release().split(".")))
-    if not has_original_attributes(metric, kind.scoring) or release < (2, 4, 3):
+    release: str = sacrebleu.__version__
+    is_old = tuple(map(int, release.split("."))) < (2, 4, 3)
+    if is_old or not has_original_attributes(metric, kind.scoring):
         raise ValueError
     settings, _ = find_metric_settings(metric, kind)
     scorer = make_metric(*settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, product
@@ -165,10 +166,7 @@ class _ResamplingRun:
     """Measures that are resampled together, with the same random draws."""
 
     def __init__(
-        self,
-        measures: Sequence[Measure],
-        settings: Resampling,
-        randomizations: int = 0,
+        self, measures: Sequence[Measure], settings: Resampling, randomizations: int = 0
     ) -> None:
         self.resamples = argument_checks.check_integer("resamples", settings.resamples, 1)
         _check_measures(measures)
@@ -292,13 +290,8 @@ class _ResamplingRun:
         stack = Stack.of_differences([measure.tables for measure in self._unit_measures])
         totals = [[table.total() for table in measure.tables] for measure in self._unit_measures]
         counts = [dict.fromkeys(tested_pairs, 0) for _ in self.measures]
-        run_differences: list[dict[tuple[int, int], list[float]]] = [
-            {
-                (i, j): []
-                for i, j in tested_pairs
-                if len(self._run_indices[i]) + len(self._run_indices[j]) > 2
-            }
-            for _ in self.measures
+        run_differences: list[defaultdict[tuple[int, int], list[float]]] = [
+            defaultdict(list) for _ in self.measures
         ]
         for block in self._split_into_blocks(trials, MAX_TRIALS * self._workers):
             selected_sums = iter(stack.choose(stream, block, self._workers))
@@ -307,33 +300,28 @@ class _ResamplingRun:
                 run_totals, observed = totals[measure_index], self.observed[measure_index]
                 for i, j in tested_pairs:
                     score_pairs = []
-                    for first_run, second_run in product(
-                        self._run_indices[i], self._run_indices[j]
-                    ):
+                    for first, second in product(self._run_indices[i], self._run_indices[j]):
                         a, b = exchanged(
-                            (run_sums[second_run], run_sums[first_run]),
-                            (run_totals[second_run], run_totals[first_run]),
+                            (run_sums[second], run_sums[first]),
+                            (run_totals[second], run_totals[first]),
                         )
                         score_pairs.append((measure.scores(a), measure.scores(b)))
-                    if (i, j) in run_differences[measure_index]:
+                    if len(score_pairs) > 1:
                         run_differences[measure_index][i, j] += _average_differences(score_pairs)
-                        continue
-                    observed_gap = abs(observed[i] - observed[j])
-                    counts[measure_index][i, j] += count_apart(
-                        *score_pairs[0], observed_gap, strictly=False
-                    )
+                    else:
+                        gap = abs(observed[i] - observed[j])
+                        counts[measure_index][i, j] += count_apart(
+                            *score_pairs[0], gap, strictly=False
+                        )
         for measure_index, by_pair in enumerate(run_differences):
             observed = self.observed[measure_index]
-            for (i, j), differences in by_pair.items():
-                run_noise = self._estimate_noise(
-                    measure_index, (i, j), self._get_resampled_differences(measure_index, (i, j))
-                )
+            for pair, differences in by_pair.items():
+                resampled = self._get_resampled_differences(measure_index, pair)
+                run_noise = self._estimate_noise(measure_index, pair, resampled)
                 assert run_noise is not None
-                observed_gap = abs(observed[i] - observed[j])
+                gap = abs(observed[pair[0]] - observed[pair[1]])
                 moved_differences = run_noise.add_run_noise(differences, 0.0, self.seed)
-                counts[measure_index][i, j] = sum(
-                    abs(difference) >= observed_gap for difference in moved_differences
-                )
+                counts[measure_index][pair] = sum(abs(moved) >= gap for moved in moved_differences)
         return counts
 
     def count_sacrebleu_resamples(
@@ -351,11 +339,10 @@ class _ResamplingRun:
             tables.append((measure.metric, measure.tables))
         stream = Stream(self.seed)
         resampled = original.bootstrap_scores(tables, stream, resamples, self._workers)
+        count = original.count_larger_differences
         return [
             {
-                (i, j): original.count_larger_differences(
-                    scores[i], scores[j], abs(values[i] - values[j])
-                )
+                (i, j): count(scores[i], scores[j], abs(values[i] - values[j]))
                 for i, j in tested_pairs
             }
             for values, scores in zip(self.observed, resampled, strict=True)
@@ -396,17 +383,13 @@ class _ResamplingRun:
 
     def build_intervals(self, measure_index: int) -> dict[str, Interval]:
         """Return the interval of each system's score for one measure."""
-        measure = self.measures[measure_index]
-        system_intervals = {}
+        measure, intervals = self.measures[measure_index], {}
         for i, system in enumerate(self.systems):
             resampled = self._average_resamples(measure_index, i)
-            system_intervals[system] = self._build_interval(
-                self._get_system_score(measure, i),
-                resampled,
-                None,
-                self._summarize_runs(measure, i, resampled),
-            )
-        return system_intervals
+            score = self._get_system_score(measure, i)
+            runs = self._summarize_runs(measure, i, resampled)
+            intervals[system] = self._build_interval(score, resampled, None, runs)
+        return intervals
 
     def check_test(self, test: str) -> None:
         """Raise ValueError if a test does not support documents or multiple runs."""
@@ -486,9 +469,8 @@ class _ResamplingRun:
             differences = noise.add_run_noise(differences, interval.mean, self.seed)
             total_error = noise.error
         mean, size = interval.mean, len(differences)
-        positive_count = sum(difference > 0 for difference in differences)
-        negative_count = sum(difference < 0 for difference in differences)
-        won, lost = positive_count, negative_count
+        won = sum(difference > 0 for difference in differences)
+        lost = sum(difference < 0 for difference in differences)
         if measure.lower_is_better:
             won, lost = lost, won
         is_better = None if observed == 0 else (observed > 0) != measure.lower_is_better
@@ -517,7 +499,7 @@ class _ResamplingRun:
             test=test,
             trials=trials,
             won=won / size,
-            tied=(size - positive_count - negative_count) / size,
+            tied=(size - won - lost) / size,
             lost=lost / size,
             better=is_better,
             identical=identical,
@@ -553,12 +535,12 @@ def _check_measures(measures: Sequence[Measure]) -> None:
         raise InputError("measures: expected at least one measure")
     first = measures[0]
     for measure in measures[1:]:
-        for attribute, first_value, second_value in (
-            ("systems", *("the systems " + ", ".join(each.systems) for each in (first, measure))),
-            ("segments", *(f"{each.segments} segments" for each in (first, measure))),
-        ):
-            if first_value != second_value:
+        for attribute, (expected, actual) in {
+            "systems": ("the systems " + ", ".join(one.systems) for one in (first, measure)),
+            "segments": (f"{one.segments} segments" for one in (first, measure)),
+        }.items():
+            if expected != actual:
                 raise InputError(
-                    f"{first.name} has {first_value}, but {measure.name} has {second_value}. "
+                    f"{first.name} has {expected}, but {measure.name} has {actual}. "
                     f"All measures need the same {attribute}."
                 )

@@ -118,12 +118,10 @@ class Difference(Record):
             return segments_needed(self.value, self.deviation, self.segments)
         # More segments do not reduce the variance between runs.
         available_variance = (self.value / compute_detectable_effect()) ** 2 - self.run_error**2
+        if available_variance <= 0:
+            return None
         test_set_variance = self.deviation**2 - self.run_error**2
-        return (
-            max(1, ceil(self.segments * test_set_variance / available_variance))
-            if available_variance > 0
-            else None
-        )
+        return max(1, ceil(self.segments * test_set_variance / available_variance))
 
     def swap_systems(self) -> Self:
         """Return the same difference with the system and the baseline swapped."""
@@ -335,10 +333,6 @@ def correct_p_values(
     """Return the differences with p-values corrected as one family of tests."""
     if correction is None:
         return differences
-    adjusted = CORRECTION_FUNCTIONS[correction](
-        [difference.p for difference in differences.values()]
-    )
-    return {
-        key: difference.replace(adjusted_p=p)
-        for (key, difference), p in zip(differences.items(), adjusted, strict=True)
-    }
+    adjusted = CORRECTION_FUNCTIONS[correction]([one.p for one in differences.values()])
+    pairs = zip(differences.items(), adjusted, strict=True)
+    return {key: difference.replace(adjusted_p=p) for (key, difference), p in pairs}

@@ -80,18 +80,15 @@ def estimate_noise(
     degrees_of_freedom = sum(len(scores) - 1 for scores, _ in systems)
     if not degrees_of_freedom:
         return None
-    variance_between = (
-        fsum(len(scores) * compute_variance(scores, 0) for scores, _ in systems)
-        / degrees_of_freedom
-    )
+    squares = fsum(len(scores) * compute_variance(scores, 0) for scores, _ in systems)
+    variance_between = squares / degrees_of_freedom
     # The variance, over resamples, of a system's runs relative to their mean.
     variance_within = 0.0
     for _, resampled in systems:
         means = [fsum(column) / len(resampled) for column in zip(*resampled, strict=True)]
         for run_scores in resampled:
-            variance_within += compute_variance(
-                [a - b for a, b in zip(run_scores, means, strict=True)], 1
-            )
+            gaps = [a - b for a, b in zip(run_scores, means, strict=True)]
+            variance_within += compute_variance(gaps, 1)
     inverse_run_count = sum(1 / len(scores) for scores, _ in systems)
     total_variance = compute_variance(values, 1)
     remaining_variance = max(

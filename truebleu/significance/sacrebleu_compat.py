@@ -63,14 +63,9 @@ def bootstrap_scores(
         return [[] for _ in measures]
     columns = sum(table.width for table, _ in parts)
     memory_check.check_memory(len(parts[0][0]), columns, workers, "single")
-    score_columns = iter(_kernel.SingleStack(parts).bootstrap(stream, resamples, workers))
-    return [
-        [
-            ResampledScores(values.tolist(), single)
-            for values, single in islice(score_columns, len(tables))
-        ]
-        for _, tables in measures
-    ]
+    score_columns = _kernel.SingleStack(parts).bootstrap(stream, resamples, workers)
+    scores = (ResampledScores(values.tolist(), single) for values, single in score_columns)
+    return [list(islice(scores, len(tables))) for _, tables in measures]
 
 
 def randomize_scores(
@@ -87,27 +82,23 @@ def randomize_scores(
         yield formula(a), formula(b)
 
 
-def _get_single_formula(metric: Metric) -> _kernel.SingleFormula:
+def _get_single_formula(metric: Any) -> _kernel.SingleFormula:
     """Return the metric's formula in single precision."""
-    untyped_metric: Any = metric
     if metric.NAME == "chrF":
-        return _kernel.SingleFormula.chrf(
-            float(untyped_metric.beta**2), untyped_metric.eps_smoothing
-        )
+        return _kernel.SingleFormula.chrf(float(metric.beta**2), metric.eps_smoothing)
     if metric.NAME == "TER":
         return _kernel.SingleFormula.ter()
-    if metric.NAME == "BLEU" and untyped_metric.smoothing in SMOOTHING:
+    if metric.NAME == "BLEU" and metric.smoothing in SMOOTHING:
         shared = {name: metric.parameters[name] for name in BLEU_PARAMETERS}
         if type(metric)(**shared) == metric:
-            value = float(untyped_metric.smoothing_value or 0.0)
-            effective_order = bool(untyped_metric.effective_order)
+            value, effective_order = metric.smoothing_value or 0.0, bool(metric.effective_order)
             return _kernel.SingleFormula.bleu(
-                untyped_metric.smoothing, value, effective_order, COMPENSATED
+                metric.smoothing, float(value), effective_order, COMPENSATED
             )
     raise ValueError(f"sacreBLEU does not support {metric!r}; use another test")
 
 
-def _get_randomization_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Scores]:
+def _get_randomization_formula(metric: Any) -> Callable[[_kernel.Table], _kernel.Scores]:
     """Return the metric's formula for the sums of randomization trials, which are integer arrays.
 
     sacreBLEU adds the add-k value to these arrays in place, which drops its fractional part.
@@ -115,9 +106,9 @@ def _get_randomization_formula(metric: Metric) -> Callable[[_kernel.Table], _ker
     parameters = metric.parameters
     _get_single_formula(metric)
     if parameters.get("smoothing") == "add-k":
-        value: float = metric.smoothing_value  # type: ignore[attr-defined]
-        metric = type(metric)(**{**parameters, "smoothing_value": float(int(value))})
-    return metric.scores
+        value = float(int(metric.smoothing_value))
+        metric = type(metric)(**{**parameters, "smoothing_value": value})
+    return metric.scores  # type: ignore[no-any-return]
 
 
 def _compute_mean(values: Sequence[float], round_number: Callable[[float], float]) -> float:

@@ -73,11 +73,7 @@ def test_every_work_is_used():
     for entry in catalogue._load_published_entries().values():
         used |= set((entry.citation or "").split())
     for table in ("TEST", "CORRECTION", "EXTERNAL", "RESEGMENTATION"):
-        used |= {
-            key
-            for keys in getattr(setup_description, f"{table}_CITATIONS").values()
-            for key in keys
-        }
+        used = used.union(*getattr(setup_description, f"{table}_CITATIONS").values())
     used |= {*setup_description.INTERVAL_CITATIONS, *setup_description.RUN_CITATIONS}
     used |= {"truebleu", "popovic-2017-chrf", *comet.MODEL_CITATIONS.values()}
     assert load_works().keys() == used
@@ -309,7 +305,7 @@ def test_escaped_characters_in_latex_are_read():
 
 @pytest.mark.parametrize("correction", [None, *CORRECTIONS])
 @pytest.mark.parametrize("test", list(TESTS))
-@pytest.mark.parametrize("columns", [None, ["system", "score", "p"]])
+@pytest.mark.parametrize("columns", [None, ["system", "score"], ["system", "score", "p"]])
 def test_printed_table_has_the_setup_of_the_result(test, correction, columns):
     """Every output states the test, the level and the correction."""
     comparison = tb.compare(
@@ -343,10 +339,8 @@ def test_signature_under_a_table_lists_only_the_shown_resampling():
             setup = read_result(printed, "table")
             names = [part.partition(":")[0] for part in setup.metrics[0].signature.split("|")]
             assert [name for name in names if name in ("bs", "ar", "seed")] == fields
-            assert (setup.test is not None, setup.confidence is not None) == (
-                "ar" in fields,
-                "bs" in fields,
-            )
+            assert (setup.test is not None) == ("ar" in fields)
+            assert (setup.confidence is not None) == ("bs" in fields)
 
 
 def test_bootstrap_test_stays_in_the_signature():
@@ -381,16 +375,6 @@ def test_signature_names_start_after_a_separator():
     pattern = setup_description.PRINTED_SIGNATURE
     word = "A" * 9 + "|nrefs:1"
     assert [i for i in range(len(word)) if pattern.match(word, i)] == [0]
-
-
-@pytest.mark.parametrize("correction", [None, *CORRECTIONS])
-def test_printed_text_has_the_correction_and_level(correction):
-    comparison = tb.compare(SYSTEMS, REFERENCE, correction=correction, level=0.9, samples=99)
-    for options in ({}, {"explain": True}, {"columns": ["system", "score"]}):
-        printed = comparison.text(**options)
-        setup = read_result(printed, "out.txt")
-        assert (setup.test, setup.correction, setup.alpha) == ("ar", correction, 0.1)
-        assert setup.notes == []
 
 
 def test_table_without_significant_difference_has_the_correction():

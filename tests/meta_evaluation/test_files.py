@@ -9,7 +9,7 @@ import pytest
 
 from truebleu import InputError
 from truebleu.meta_evaluation import score_files as files
-from truebleu.meta_evaluation.human_scores import Tree
+from truebleu.meta_evaluation.human_scores import Tree, read_judged_systems
 
 
 @pytest.fixture
@@ -49,14 +49,9 @@ def test_direct_assessments_of_segments_and_systems(write):
         write("SYS SID RAW.SCR Z.SCR N \noak 7 56 -0.3 4 \noak 3 50 0.1 1 \nelm 3 80 1 2 \n")
     )
     assert rows(read) == {"oak": [50.0, 56.0], "elm": [80.0, None]}
-    whole_set = files.read_score_file(
-        write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n")
-    )
-    assert rows(whole_set) == {"oak": [75.2], "elm": [70.0]}
-    standardized = files.read_score_file(
-        write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n"),
-        {"score": "Z.SCR"},
-    )
+    path = write("RAW.SCR Z.SCR N SYS N.ALL \n75.2 0.05 13 oak 18 \n70 0 9 elm 17 \n")
+    assert rows(files.read_score_file(path)) == {"oak": [75.2], "elm": [70.0]}
+    standardized = files.read_score_file(path, {"score": "Z.SCR"})
     assert rows(standardized) == {"oak": [0.05], "elm": [0.0]}
 
 
@@ -177,12 +172,12 @@ def test_a_tree_says_what_it_has(tree):
     assert read_tree.read_level_scores("en-de", "BLEU", "refA", "seg")[1] == "refA"
     assert read_tree.read_documents("en-de") is None
     with pytest.raises(InputError, match="no human scores for en-fr; did you mean 'en-de'"):
-        read_tree.check_language_pair("en-fr")
+        read_judged_systems(read_tree, "en-fr", metrics=None, computed={}, levels=["sys"])
     with pytest.raises(InputError, match="Use an mt-metrics-eval folder"):
         Tree(tree / "human-scores")
-    assert "no metric 'BLUE' for en-de" in str(
-        read_tree.build_missing_scores_error("en-de", "BLUE", "refA")
-    )
-    assert "BLEU has no scores with refB" in str(
-        read_tree.build_missing_scores_error("en-de", "BLEU", "refB")
-    )
+    for metric, reference, message in (
+        ("BLUE", "refA", "no metric 'BLUE' for en-de"),
+        ("BLEU", "refB", "BLEU has no scores with refB"),
+    ):
+        error = read_tree.build_missing_scores_error("en-de", metric, reference)
+        assert message in str(error)

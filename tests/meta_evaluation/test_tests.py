@@ -49,64 +49,46 @@ FIRST = [42.1, 36.0, 35.2, 30.4, 40.0, 38.7, 31.2, 33.0]
 SECOND = [60.1, 61.0, 55.2, 58.4, 60.0, 62.7, 51.2, 50.0]
 
 
-@pytest.mark.parametrize(
-    ("name", "statistic"),
-    [
-        ("pearson", plain.pearson),
-        ("pairwise", accuracy),
-        ("tau-b", plain.tau_b),
-        ("spearman", plain.spearman),
-    ],
-)
-def test_all_exchanges_are_counted_where_cells_are_few(name, statistic):
-    gold = Matrix.from_scores({str(i): value for i, value in enumerate(GOLD)})
-    metric_matrices = [
-        [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
-    ]
-    trials = tests.run_perm_both_test([gold], metric_matrices, name)
+STATISTICS = {
+    "pearson": plain.pearson,
+    "pairwise": accuracy,
+    "tau-b": plain.tau_b,
+    "spearman": plain.spearman,
+}
+
+
+def run_test(name, **options):
+    gold, *metrics = (
+        Matrix.from_scores({str(i): value for i, value in enumerate(row)})
+        for row in (GOLD, FIRST, SECOND)
+    )
+    return tests.run_perm_both_test([gold], [[matrix] for matrix in metrics], name, **options)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_all_exchanges_are_counted_where_cells_are_few(name):
+    trials = run_test(name)
     assert (trials.exact, trials.trials) == (True, 256)
-    assert trials.get_p_value(0, 1) == enumerated(statistic, GOLD, FIRST, SECOND)
+    assert trials.get_p_value(0, 1) == enumerated(STATISTICS[name], GOLD, FIRST, SECOND)
 
 
 @pytest.mark.parametrize("name", ["pearson", "pairwise", "tau-b"])
 def test_sampled_exchanges_are_within_three_standard_errors(name, monkeypatch):
-    gold = Matrix.from_scores({str(i): value for i, value in enumerate(GOLD)})
-    metric_matrices = [
-        [Matrix.from_scores(dict(zip(gold.systems, row, strict=True)))] for row in (FIRST, SECOND)
-    ]
-    exact = tests.run_perm_both_test([gold], metric_matrices, name).get_p_value(0, 1)
+    exact = run_test(name).get_p_value(0, 1)
     monkeypatch.setattr(tests, "ENUMERATED", 2)
-    sampled = tests.run_perm_both_test([gold], metric_matrices, name, samples=2000, seed=1)
+    sampled = run_test(name, samples=2000, seed=1)
     assert not sampled.exact
-    assert (
-        abs(sampled.get_p_value(0, 1) - exact) < 3 * (exact * (1 - exact) / 2000) ** 0.5 + 1 / 2000
-    )
-    assert (
-        sampled.counts
-        == tests.run_perm_both_test([gold], metric_matrices, name, samples=2000, seed=1).counts
-    )
-    assert (
-        sampled.counts
-        != tests.run_perm_both_test([gold], metric_matrices, name, samples=2000, seed=2).counts
-    )
+    standard_error = (exact * (1 - exact) / 2000) ** 0.5
+    assert abs(sampled.get_p_value(0, 1) - exact) < 3 * standard_error + 1 / 2000
+    assert sampled.counts == run_test(name, samples=2000, seed=1).counts
+    assert sampled.counts != run_test(name, samples=2000, seed=2).counts
 
 
 def test_pooled_sets_exchange_within_each():
-    golds = [
-        Matrix.from_scores({"a": 1, "b": 2, "c": 3}),
-        Matrix.from_scores({"d": 5, "e": 4, "f": 1}),
-    ]
-    metric_matrices = [
-        [
-            Matrix.from_scores({"a": 1, "b": 2, "c": 3}),
-            Matrix.from_scores({"d": 5, "e": 4, "f": 1}),
-        ],
-        [
-            Matrix.from_scores({"a": 3, "b": 2, "c": 1}),
-            Matrix.from_scores({"d": 1, "e": 4, "f": 5}),
-        ],
-    ]
-    trials = tests.run_perm_both_test(golds, metric_matrices, "pairwise")
+    right = [{"a": 1, "b": 2, "c": 3}, {"d": 5, "e": 4, "f": 1}]
+    wrong = [{"a": 3, "b": 2, "c": 1}, {"d": 1, "e": 4, "f": 5}]
+    golds, first, second = (list(map(Matrix.from_scores, sets)) for sets in (right, right, wrong))
+    trials = tests.run_perm_both_test(golds, [first, second], "pairwise")
     # Only no exchange at all keeps all six pairs right on one side and wrong on the other,
     # but the middle systems are the same for both metrics.
     assert trials.get_p_value(0, 1) == 4 / 64

@@ -84,13 +84,8 @@ def build_paper_blocks(
         sections = [(title or total_title, rows) for title, rows in sections]
         sections += part_sections
     shown_parts = by if part_sections else ()
-    marks = {
-        mark
-        for _, rows in sections
-        for row in rows
-        for cell in row
-        for mark in (cell.raised, cell.mark)
-    }
+    cells = (cell for _, rows in sections for row in rows for cell in row)
+    marks = {mark for cell in cells for mark in (cell.raised, cell.mark)}
     explanations = list(build_legend(contents[0], names, marks))
     signatures = comparison_layout.format_signatures(contents[0], short=short)
     if "reference" in shown_parts:
@@ -257,7 +252,11 @@ def _build_metric_cells(
                     if not is_tested:
                         cell.text = "–"
             if name == "score":
-                ranked_cells = _select_ranked_cells(content, metric, cells)
+                # Other scores are unreliable.
+                scores = [system["scores"][metric["name"]] for system in content["systems"]]
+                ranked_cells = [
+                    cell for cell, one in zip(cells, scores, strict=True) if one["rank"] is not None
+                ]
                 mark_best(ranked_cells, higher_is_better=metric["higher_is_better"])
             if name == marked_name:
                 _mark_significance(content, metric, name, cells)
@@ -290,12 +289,6 @@ def _build_column_headers(
         return Column(full_header, "score")
     short_header = "score" if name == "score" else header
     return Column(short_header, "score", group_header=metric_header, long_header=full_header)
-
-
-def _select_ranked_cells(content: Content, metric: Content, cells: Sequence[Cell]) -> list[Cell]:
-    """Return only the cells of ranked systems, because other scores are unreliable."""
-    scores = [system["scores"][metric["name"]] for system in content["systems"]]
-    return [cell for cell, one in zip(cells, scores, strict=True) if one["rank"] is not None]
 
 
 def mark_best(cells: Sequence[Cell], *, higher_is_better: bool) -> None:
@@ -360,41 +353,26 @@ def _list_parts(
     content: Content, names: Sequence[str], by: Sequence[str]
 ) -> Iterator[tuple[str, Content, Sequence[str]]]:
     """Yield the title, the contents and the column names for each document and reference."""
-    for name in by:
-        if name == "document":
-            for one in content["documents"] or ():
-                title = f"{one['name']} ({format_count(one['segments'], 'segment')})"
-                systems = [
-                    {
-                        **system,
-                        "scores": {
-                            metric: {
-                                **system["scores"][metric],
-                                "score": scores[system["name"]],
-                                "difference": None,
-                            }
-                            for metric, scores in one["scores"].items()
-                        },
-                    }
-                    for system in content["systems"]
-                ]
-                score_names = [name for name in names if name == "score"]
-                yield title, {**content, "systems": systems}, score_names
-        else:
-            for one in content.get("by_reference", ()):
-                is_partial = one["segments"] != content["segments"]
-                size = f" ({format_count(one['segments'], 'segment')})" if is_partial else ""
-                systems = [
-                    {
-                        **system,
-                        "scores": {
-                            metric: {"runs": None, **scores[system["name"]]}
-                            for metric, scores in one["scores"].items()
-                        },
-                    }
-                    for system in content["systems"]
-                ]
-                yield f"{one['name']} alone{size}", {**content, "systems": systems}, names
+    parts = {"document": content["documents"] or (), "reference": content.get("by_reference", ())}
+    for kind in by:
+        is_document = kind == "document"
+        for part in parts[kind]:
+            systems = []
+            for system in content["systems"]:
+                scores = {}
+                for metric, score_by_system in part["scores"].items():
+                    score = score_by_system[system["name"]]
+                    scores[metric] = (
+                        {**system["scores"][metric], "score": score, "difference": None}
+                        if is_document
+                        else {"runs": None, **score}
+                    )
+                systems.append({**system, "scores": scores})
+            is_partial = is_document or part["segments"] != content["segments"]
+            size = f" ({format_count(part['segments'], 'segment')})" if is_partial else ""
+            title = f"{part['name']}{'' if is_document else ' alone'}{size}"
+            part_names = [name for name in names if name == "score"] if is_document else names
+            yield title, {**content, "systems": systems}, part_names
 
 
 # ---- caption ----

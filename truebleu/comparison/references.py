@@ -92,11 +92,8 @@ def _find_segments_with_text(column: Any) -> list[int] | None:
 def _build_single_request(request: Request, column: Any, indices: list[int] | None) -> Request:
     """Return the request with one column as the only reference."""
     single_request = copy(request)
-    (
-        single_request.failure_messages,
-        single_request.external_scores,
-        single_request.text_summaries,
-    ) = {}, {}, {}
+    single_request.failure_messages, single_request.external_scores = {}, {}
+    single_request.text_summaries = {}
     single_request.references = column
     single_request.metrics = {
         metric: name
@@ -192,15 +189,8 @@ def _describe_copies(counts: dict[str, int], size: int) -> Iterator[tuple[str, d
             and copy_count >= MIN_COPY_RATIO * others_median
         )
         share = copy_count / size if size else 0.0
-        yield (
-            name,
-            {
-                "segments": copy_count,
-                "share": share,
-                "others_median": others_median,
-                "is_copy": is_copy,
-            },
-        )
+        facts = {"segments": copy_count, "share": share, "others_median": others_median}
+        yield name, {**facts, "is_copy": is_copy}
 
 
 # ---- warnings ----

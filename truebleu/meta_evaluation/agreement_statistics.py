@@ -237,10 +237,8 @@ def spa(
     complete_items = human_matrix.list_complete_items()
     if not complete_items:
         raise InputError("spa: no item has human scores for every system")
-    human_matrix, scores = (
-        human_matrix.select_items(complete_items),
-        scores.select_items(complete_items),
-    )
+    human_matrix = human_matrix.select_items(complete_items)
+    scores = scores.select_items(complete_items)
     exchanges = argument_checks.check_integer("exchanges", exchanges, 1)
     human_leads, metric_leads = (
         count_permuted_leads(matrix, exchanges, seed) for matrix in (human_matrix, scores)

@@ -341,17 +341,11 @@ def _get_segment_count(
     scores_by_metric: Mapping[str, Scores | ScoreTable], groups: Mapping[str, Sequence[str]]
 ) -> int | None:
     """Return the segment count, or None if unknown. Raises InputError if the counts differ."""
-    sizes = {
-        called: one.levels[SEGMENTS].items
-        for called, one in scores_by_metric.items()
-        if isinstance(one, Scores)
-    }
+    sizes: dict[str, int] = {}
     for metric_name, metric_scores in scores_by_metric.items():
-        if (
-            isinstance(metric_scores, ScoreTable)
-            and metric_scores.items is None
-            and metric_scores.matrix.items > 1
-        ):
+        if isinstance(metric_scores, Scores):
+            sizes[metric_name] = metric_scores.levels[SEGMENTS].items
+        elif metric_scores.items is None and metric_scores.matrix.items > 1:
             sizes[metric_name] = metric_scores.matrix.items
     sizes |= {key: len(names) for key, names in groups.items()}
     if len(set(sizes.values())) > 1:
@@ -507,14 +501,6 @@ class Tree:
         """Return the language pairs with human scores."""
         return list(dict.fromkeys(pair for pair, _, _ in self._human))
 
-    def check_language_pair(self, pair: str) -> None:
-        """Raise InputError if a language pair has no human scores."""
-        pairs = self.list_language_pairs()
-        if pair not in pairs:
-            raise InputError(
-                f"{self.folder}: no human scores for {pair}{suggest_names(pair, pairs)}"
-            )
-
     def list_human_scores(self, pair: str) -> list[str]:
         """Return the names of a language pair's human scores, such as "mqm"."""
         return list(dict.fromkeys(name for one, name, _ in self._human if one == pair))
@@ -565,11 +551,10 @@ class Tree:
     ) -> tuple[Matrix, str] | None:
         """Return a metric's scores and the reference that it used, or None if there are none."""
         stored_file = self._find_metric_file(pair, name, reference, level)
-        return (
-            None
-            if stored_file is None
-            else (score_files.read_score_file(stored_file[1]).matrix, stored_file[0])
-        )
+        if stored_file is None:
+            return None
+        used, path = stored_file
+        return score_files.read_score_file(path).matrix, used
 
     def read_scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
         """Return a metric's scores by level. Missing levels are computed from segment scores."""
@@ -655,7 +640,9 @@ def read_judged_systems(
     metrics: names of stored metrics; None for all metrics with scores at these levels.
     computed: metrics that truebleu computes, by name.
     """
-    tree.check_language_pair(pair)
+    pairs = tree.list_language_pairs()
+    if pair not in pairs:
+        raise InputError(f"{tree.folder}: no human scores for {pair}{suggest_names(pair, pairs)}")
     facts = FACTS.get(tree.name or "", {}).get(pair)
     golds = tree.list_human_scores(pair)
     if gold is None:
@@ -684,10 +671,8 @@ def read_judged_systems(
     }
     if computed:
         outputs = tree.get_output_files(pair, next(iter(selected_gold.values())).systems)
-        reference, source = (
-            tree.get_reference_file(pair, standard),
-            tree.get_text_file("sources", f"{pair}.txt"),
-        )
+        reference = tree.get_reference_file(pair, standard)
+        source = tree.get_text_file("sources", f"{pair}.txt")
         for name, metric in computed.items():
             scores[name] = compute_scores(metric, outputs, reference, source, workers)
     ordered = {name: scores[name] for name in dict.fromkeys([*metric_names, *computed])}

@@ -19,13 +19,12 @@ from truebleu.meta_evaluation.agreement_statistics import (
     Value,
 )
 from truebleu.meta_evaluation.human_scores import JudgedSystems
+from truebleu.meta_evaluation.meta_layout import NOISE
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, StatisticOptions, Task
 from truebleu.text.terminal_layout import format_count, join_words
 
 # A threshold that ties more than this share of pairs is not informative.
 ALL_TIED = 0.95
-# Tie thresholds below this value are rounding noise.
-NOISE = 1e-12
 # With fewer systems than this, a correlation is unreliable.
 FEW_SYSTEMS = 16
 # Default name of human scores.
@@ -323,11 +322,9 @@ def _build_notes(
             )
             continue
         min_left_out, max_left_out = min(numbers), max(numbers)
-        span = (
-            f"{min_left_out:,}"
-            if min_left_out == max_left_out
-            else f"{min_left_out:,} to {max_left_out:,}"
-        )
+        span = f"{min_left_out:,}"
+        if min_left_out < max_left_out:
+            span += f" to {max_left_out:,}"
         row_count = values[0][1].rows + values[0][1].left_out
         yield (
             f"{task.name}: {span} of {row_count:,} rows are left out, because their human scores "

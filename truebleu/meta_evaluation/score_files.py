@@ -164,12 +164,9 @@ def format_names(names: Iterable[str]) -> str:
     'a, b, c, d, e, f and 2 more'
     """
     name_list = list(names)
-    remainder = (
-        f" and {len(name_list) - MAX_LISTED_NAMES} more"
-        if len(name_list) > MAX_LISTED_NAMES
-        else ""
-    )
-    return f"{', '.join(name_list[:MAX_LISTED_NAMES])}{remainder}"
+    unlisted = len(name_list) - MAX_LISTED_NAMES
+    ending = f" and {unlisted} more" if unlisted > 0 else ""
+    return f"{', '.join(name_list[:MAX_LISTED_NAMES])}{ending}"
 
 
 def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:

@@ -85,8 +85,8 @@ def list_distinctive_ngrams(
     over: n-grams that a system produces more often than the references allow, by decreasing surplus
     missed: n-grams of the references that neither system matches, by decreasing frequency
 
-    Ties are in corpus order. `segments` lists the first segments
-    (counted from 0) that contribute to the difference, the surplus or the misses.
+    Ties are in corpus order. `segments` lists the first segments (counted from 0) that contribute
+    to the difference, the surplus or the misses.
     """
     limit = max(1, min(MAX_LIST_LENGTH, MAX_LISTED_NGRAMS // len(pairs)))
     kernel_lists = corpus.contrasts(pairs=list(pairs), limit=limit, examples=MAX_EXAMPLE_SEGMENTS)

@@ -245,10 +245,8 @@ class ReportData:
         """
         bleus = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
         self._first_bleu = metric = next(bleus, BLEU())
-        tables = next(
-            (setting.tables for setting in self.settings if setting.metric == metric), None
-        )
-        first_statistics = None if tables is None else next(iter(tables.values()))
+        tables = (setting.tables for setting in self.settings if setting.metric == metric)
+        first_statistics = next(iter(next(tables, {}).values()), None)
         flag_entry, blocks, self._totals_by_role = data_checks.find_flags(
             list(self.systems.values()),
             self.references,
@@ -309,12 +307,10 @@ class ReportData:
 
     def _describe_bins(self, counts_in_page: bool) -> dict[str, Any]:
         """Return the manifest entry of word frequencies and segment lengths."""
-        counts_words = self._counts_words_in_page(counts_in_page)
-        frequency = (
-            bins.describe_frequencies(self.segment_count)
-            if counts_words
-            else self._word_frequencies[0]
-        )
+        if self._counts_words_in_page(counts_in_page):
+            frequency = bins.describe_frequencies(self.segment_count)
+        else:
+            frequency, _ = self._word_frequencies
         return {"frequency": frequency, "length": self._length_entry}
 
     def _make_finding_inputs(self, request: Request) -> findings.FindingInputs:
@@ -460,8 +456,7 @@ class ReportData:
         """Return the direction ("ltr", "rtl" or None) of sources, references and system outputs.
 
         The majority of letters in the checked texts determines it, not the first letter of each
-        text: a
-        Hebrew text that begins with a name in Latin letters still runs from right to left.
+        text: a Hebrew text that begins with a name in Latin letters still runs from right to left.
         """
         letter_counts = {"source": (0, 0), "reference": (0, 0), "system": (0, 0)}
         for role, role_totals in ({} if self.is_redacted else self._totals_by_role).items():
@@ -558,12 +553,9 @@ class ReportData:
         embedded = None if self.is_redacted else self.select_embedded_segments(max_embedded)
         max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
         blocks = self.encode_numeric_blocks(counts_in_page=self._can_count_in_page(max_embedded))
-        texts = self.collect_texts()
-        return (
-            blocks | {"texts": payload.encode_embedded_texts(list(texts.values()), embedded)}
-            if texts
-            else blocks
-        )
+        if texts := self.collect_texts():
+            blocks["texts"] = payload.encode_embedded_texts(list(texts.values()), embedded)
+        return blocks
 
 
 def _check_request(request: Request, terms: Any) -> None:

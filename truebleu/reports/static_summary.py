@@ -83,11 +83,8 @@ def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
 def _render_references(manifest: Content) -> str:
     """Render the tables per reference as HTML, which the viewer shows unchanged."""
     elements = _build_reference_tables(manifest)
-    return (
-        f'<div id="references">\n{html.render_body(elements, "section")}\n</div>\n'
-        if elements
-        else ""
-    )
+    body = html.render_body(elements, "section")
+    return f'<div id="references">\n{body}\n</div>\n' if elements else ""
 
 
 def _render_spans(manifest: Content) -> str:

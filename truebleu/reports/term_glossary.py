@@ -121,10 +121,8 @@ def make_finder(term: str) -> Callable[[SearchableText], Iterator[tuple[int, int
     """Return a function that yields the start and end of each match of a term in a text."""
     is_case_sensitive = term.isupper() and sum(map(str.isupper, term)) > 1
     pattern = term if is_case_sensitive else lowercase_keeping_length(term)
-    needs_boundary_before, needs_boundary_after = (
-        continues_word(pattern[0]),
-        continues_word(pattern[-1]),
-    )
+    needs_boundary_before = continues_word(pattern[0])
+    needs_boundary_after = continues_word(pattern[-1])
     size = len(pattern)
 
     def find_matches(text: SearchableText) -> Iterator[tuple[int, int]]:
@@ -214,19 +212,15 @@ def count_term_uses(
             for s, output in enumerate(searchable_outputs):
                 if not any(next(find_matches(output), None) for find_matches in target_finders[k]):
                     missed_segments[k][s].append(i)
-
-    def count_uses(term_number: int) -> dict[str, int]:
-        return {
-            system: len(source_segments[term_number]) - len(missed_segments[term_number][s])
-            for s, system in enumerate(systems)
-        }
-
     entries: list[dict[str, Any]] = [
         {
             "source": None if is_redacted else term.source,
             "targets": None if is_redacted else list(term.targets),
             "segments": len(source_segments[k]),
-            "used": count_uses(k),
+            "used": {
+                system: len(source_segments[k]) - len(missed_segments[k][s])
+                for s, system in enumerate(systems)
+            },
         }
         for k, term in enumerate(terms)
     ]

@@ -143,8 +143,6 @@ class Resegmentation(Sequence[str]):
     added: share of the text's units that have no counterpart, in long runs.
     lost: the number of units that the method drops; zero for truebleu's own methods.
     lines: the number of lines of the input.
-    delays, elapsed: for a log with `times`, the times of the units of each segment, in milliseconds
-        from the start of its source; without and with computation. None without these times.
     inputs: the texts that were aligned.
     delays, elapsed: for a log with `times`, the times of the units of each segment, in milliseconds
         from the start of its source; without and with computation. None without these times.

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from itertools import islice
 
 # Elements without an end tag.
-VOID_ELEMENTS = {"meta", "line", "circle", "wbr", "br", "link", "input"}
+VOID_ELEMENTS = {"meta", "wbr", "br", "link", "input"}
 
 
 class Page(HTMLParser):

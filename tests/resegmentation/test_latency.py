@@ -45,11 +45,6 @@ def write_log(tmp_path):
 # ---- stored cases ----
 
 
-def stored_cases(shared):
-    path = shared / "reference" / "resegmentation" / "latency.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def parse_score_name(name):
     """Return the metric of a score of SimulEval or OmniSTEval, and whether it has computation."""
     is_aware = name.startswith("ca_") or name.endswith(COMPUTATION_AWARE)
@@ -60,9 +55,9 @@ def parse_score_name(name):
     return metric.upper() if metric.islower() else metric, is_aware
 
 
-def test_stored_short_form_cases_are_equal(shared, write_log):
+def test_stored_short_form_cases_are_equal(golden_cases, write_log):
     lines, compared = {}, 0
-    for case in stored_cases(shared):
+    for case in golden_cases("latency"):
         if case["kind"] != "short-form":
             continue
         lines |= {case["id"]: (case["lines"], case["unit"])} if "lines" in case else {}
@@ -88,9 +83,9 @@ def test_stored_short_form_cases_are_equal(shared, write_log):
     assert compared == 188
 
 
-def test_stored_long_form_cases_are_equal(shared, write_log):
+def test_stored_long_form_cases_are_equal(golden_cases, write_log):
     stored, compared = {}, 0
-    for case in stored_cases(shared):
+    for case in golden_cases("latency"):
         if case["kind"] != "long-form":
             continue
         stored = case if "line" in case else stored
@@ -281,9 +276,8 @@ def test_random_recordings_equal_omnisteval(cases, unit, fixed, write_log):
 def draw_stream(dice, kind):
     """Return the lines of a log of simulstream, in which tokens are replaced later."""
     records, tokens, now = [{"model_loading_time": 3.5}], [], 0.0
-    pieces = {"word": "a bb c", "char": "你 好 a", "spm": "\u2581a bb \u2581c \u2581"}[kind].split(
-        " "
-    )
+    pieces = {"word": "a bb c", "char": "你 好 a", "spm": "\u2581a bb \u2581c \u2581"}
+    pieces = pieces[kind].split()
     for recording in range(2):
         records.append({"id": recording, "metadata": {"wav_name": f"folder/t{recording}.wav"}})
         tokens, now = [], 0.0

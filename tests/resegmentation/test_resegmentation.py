@@ -36,15 +36,10 @@ RWTH_CRASHES = -11
 # ---- equality with other programs ----
 
 
-def golden_cases(shared, name):
-    path = shared / "reference" / "resegmentation" / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def test_mweralign_golden_cases_are_equal(shared):
+def test_mweralign_golden_cases_are_equal(golden_cases):
     methods = {"{}": "mweralign-none", '{"segmenter": "cj"}': "mweralign-cj"}
     compared = 0
-    for case in golden_cases(shared, "mweralign"):
+    for case in golden_cases("mweralign"):
         method = methods.get(json.dumps(case["options"]))
         if method is None:
             continue
@@ -56,10 +51,10 @@ def test_mweralign_golden_cases_are_equal(shared):
     assert compared == 105
 
 
-def test_mweralign_pieces_golden_cases_are_equal(shared):
+def test_mweralign_pieces_golden_cases_are_equal(golden_cases):
     """With the pieces of the golden cases in place of the model."""
     compared = 0
-    for case in golden_cases(shared, "mweralign"):
+    for case in golden_cases("mweralign"):
         segmenter, is_tokenized = case["options"].get("segmenter"), case["options"].get("tokenized")
         if segmenter == "cj" or not case["options"] or case["id"] == "spm-two-references":
             continue
@@ -70,18 +65,13 @@ def test_mweralign_pieces_golden_cases_are_equal(shared):
             references = case["reference_tokens"]
             pieces = [piece for segment in case["tokens"] for piece in segment]
         split = {str(number): units for number, units in enumerate([*references, pieces])}
-        method = Method(
-            lambda text, split=split, cuts=not is_tokenized: join_pieces(
-                split[text], cuts_words=cuts
-            ),
-            "edits",
-            "mweralign",
-            "1.4.1",
-            "",
-        )
-        alignment = method.align(
-            method.split(str(len(references))), [(str(n),) for n in range(len(references))]
-        )
+
+        def split_pieces(text, split=split, cuts_words=not is_tokenized):
+            return join_pieces(split[text], cuts_words=cuts_words)
+
+        method = Method(split_pieces, "edits", "mweralign", "1.4.1", joiner="")
+        *numbers, last = split
+        alignment = method.align(method.split(last), [(number,) for number in numbers])
         segments = [[] for _ in references]
         for piece, place in zip(pieces, alignment.segments, strict=True):
             segments[place].append(piece)
@@ -92,11 +82,11 @@ def test_mweralign_pieces_golden_cases_are_equal(shared):
     assert compared == 14
 
 
-def test_rwth_golden_cases_are_equal(shared):
+def test_rwth_golden_cases_are_equal(golden_cases):
     """Equal where the program does not crash, and does not lower-case one side alone."""
-    references = {case["id"]: case for case in golden_cases(shared, "mweralign")}
+    references = {case["id"]: case for case in golden_cases("mweralign")}
     unequal = set()
-    for case in golden_cases(shared, "mwersegmenter-rwth"):
+    for case in golden_cases("mwersegmenter-rwth"):
         original = references[case["id"].removesuffix("-case")]
         if case.get("exit") == RWTH_CRASHES or "usecase" in str(case.get("options", "")):
             continue
@@ -107,9 +97,9 @@ def test_rwth_golden_cases_are_equal(shared):
     assert unequal <= {"empty-last-reference"}
 
 
-def test_omnisteval_golden_cases_are_equal(shared):
+def test_omnisteval_golden_cases_are_equal(golden_cases):
     compared = 0
-    for case in golden_cases(shared, "softsegmenter"):
+    for case in golden_cases("softsegmenter"):
         method = "omnisteval-char" if case["options"]["char_level"] else "omnisteval"
         if case["options"]["lang"] is not None:
             pytest.importorskip("mosestokenizer")
@@ -450,10 +440,10 @@ COUNT_ERRORS = {
 }
 
 
-def test_commands_of_other_programs_give_the_same_segments(shared, write, truebleu_command):
+def test_commands_of_other_programs_give_the_same_segments(golden_cases, write, truebleu_command):
     """The stored commands, except those that score or trace."""
     compared = set()
-    for case in golden_cases(shared, "cli"):
+    for case in golden_cases("cli"):
         if case["id"] in ("score", "trace", "hashes-are-references"):
             continue
         paths = {name: write(name, text.splitlines()) for name, text in case["files"].items()}
@@ -792,7 +782,7 @@ def test_outputs_with_as_many_lines_are_left_alone(truebleu_command, talk):
     reference, output, *_ = talk
     options = [reference, "-i", reference, output, "-b", "--resegment", "as-wer"]
     result = truebleu_command("score", *options)
-    assert result.output.splitlines() == ["100.0", "100.0"] or result.status == 0
+    assert result.status == 0
     assert "talk: 3 lines" in result.error
     assert "warning: reference was not divided, because the number of lines" in result.error
     assert "reference: " not in result.error

@@ -142,13 +142,8 @@ def test_invalid_file_is_an_error_with_file_and_line(tmp_path, name, text, messa
 # ---- equality with SubER ----
 
 
-def golden_cases(shared, name):
-    path = shared / "reference" / "resegmentation" / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def test_suber_golden_cases_are_equal(shared):
-    cases = golden_cases(shared, "suber-levenshtein")
+def test_suber_golden_cases_are_equal(golden_cases):
+    cases = golden_cases("suber-levenshtein")
     for case in cases:
         result = tb.resegment(case["hyp"], case["refs"], "suber")
         assert (case["id"], result.segments) == (case["id"], case["output"])
@@ -184,9 +179,9 @@ SCORES = {
 BREAKS = {"seg": "words", "br": "only"}
 
 
-def test_subtitle_golden_cases_are_equal(shared, tmp_path):
+def test_subtitle_golden_cases_are_equal(golden_cases, tmp_path):
     compared = set()
-    for case in golden_cases(shared, "subtitles"):
+    for case in golden_cases("subtitles"):
         hypothesis = write_text(tmp_path, "hypothesis.srt", case["hypothesis"])
         reference = write_text(tmp_path, "reference.srt", case["reference"])
         for method, key in (("suber", "levenshtein"), ("time", "time")):
@@ -226,14 +221,27 @@ def draw_srt(dice, words=WORDS):
     return "\n\n".join(blocks) + "\n"
 
 
-def test_random_subtitles_equal_live_program(tmp_path):
-    readers = pytest.importorskip("suber.file_readers")
+@pytest.fixture
+def suber_methods():
     alignment = pytest.importorskip("suber.hyp_to_ref_alignment")
-    to_text = pytest.importorskip("suber.utilities").segment_to_string
-    methods = {
+    return {
         "suber": alignment.levenshtein_align_hypothesis_to_reference,
         "time": alignment.time_align_hypothesis_to_reference,
     }
+
+
+def read_with_suber(paths):
+    readers = pytest.importorskip("suber.file_readers")
+    return [readers.SRTFileReader(str(path)).read() for path in paths]
+
+
+def format_like_suber(segments, **options):
+    to_text = pytest.importorskip("suber.utilities").segment_to_string
+    texts = (to_text(segment, **options) for segment in segments)
+    return [text.replace("<eol>", "eol").replace("<eob>", "eob") for text in texts]
+
+
+def test_random_subtitles_equal_live_program(suber_methods, tmp_path):
     ends = {
         "": {},
         "-seg": {"include_line_breaks": True},
@@ -244,23 +252,19 @@ def test_random_subtitles_equal_live_program(tmp_path):
     for _ in range(600):
         paths = [write_text(tmp_path, f"{name}.srt", draw_srt(dice)) for name in ("hyp", "ref")]
         ours = [read_subtitles(path) for path in paths]
-        theirs = [readers.SRTFileReader(str(path)).read() for path in paths]
+        theirs = read_with_suber(paths)
         for subtitles, blocks in zip(ours, theirs, strict=True):
-            assert list(subtitles.read_lines()) == list(map(to_text, blocks))
+            assert list(subtitles.read_lines()) == format_like_suber(blocks)
             assert subtitles.times == [(block.start_time, block.end_time) for block in blocks]
             assert [time for block in subtitles.blocks for time in block.get_word_times()] == [
                 word.approximate_word_time for block in blocks for word in block.word_list
             ]
         if not ours[1].blocks:
             continue
-        for (method, align), (end, options) in product(methods.items(), ends.items()):
+        for (method, align), (end, options) in product(suber_methods.items(), ends.items()):
             aligned = align(*theirs)
-            expected = [
-                to_text(segment, **options).replace("<eol>", "eol").replace("<eob>", "eob")
-                for segment in aligned
-            ]
             result = tb.resegment(*ours, f"{method}{end}")
-            assert result.segments == expected
+            assert result.segments == format_like_suber(aligned, **options)
             count = sum(len(segment.word_list) for segment in aligned)
             words = sum(len(segment.word_list) for segment in theirs[0])
             assert result.lost == words - count
@@ -284,15 +288,8 @@ EAST_ASIAN_WORDS = {
 
 
 @pytest.mark.parametrize("language", EAST_ASIAN_WORDS)
-def test_random_east_asian_subtitles_equal_live_program(language, tmp_path):
-    readers = pytest.importorskip("suber.file_readers")
-    alignment = pytest.importorskip("suber.hyp_to_ref_alignment")
-    to_text = pytest.importorskip("suber.utilities").segment_to_string
+def test_random_east_asian_subtitles_equal_live_program(language, suber_methods, tmp_path):
     count_edits = pytest.importorskip("suber.metrics.suber").calculate_SubER
-    methods = {
-        "suber": alignment.levenshtein_align_hypothesis_to_reference,
-        "time": alignment.time_align_hypothesis_to_reference,
-    }
     dice = random.Random(13)
     divided_words = 0
     for _ in range(100):
@@ -301,17 +298,12 @@ def test_random_east_asian_subtitles_equal_live_program(language, tmp_path):
             write_text(tmp_path, f"{name}.srt", text)
             for name, text in zip(("hyp", "ref"), texts, strict=True)
         ]
-        theirs = [readers.SRTFileReader(str(path)).read() for path in paths]
+        theirs = read_with_suber(paths)
         if not theirs[1]:
             continue
-        for (method, align), is_seg in product(methods.items(), (False, True)):
+        for (method, align), is_seg in product(suber_methods.items(), (False, True)):
             aligned = align(*theirs, language)
-            expected = [
-                to_text(segment, include_line_breaks=is_seg)
-                .replace("<eol>", "eol")
-                .replace("<eob>", "eob")
-                for segment in aligned
-            ]
+            expected = format_like_suber(aligned, include_line_breaks=is_seg)
             name = f"{method}-seg-{language}" if is_seg else f"{method}-{language}"
             result = tb.resegment(*paths, name)
             assert result.segments == expected
@@ -387,8 +379,8 @@ def test_random_words_equal_live_program(alphabet, length):
 # ---- SubER ----
 
 
-def test_suber_scores_and_edits_equal_golden_cases(shared, tmp_path):
-    for case in golden_cases(shared, "subtitles"):
+def test_suber_scores_and_edits_equal_golden_cases(golden_cases, tmp_path):
+    for case in golden_cases("subtitles"):
         paths = [
             write_text(tmp_path, f"{side}.srt", case[side]) for side in ("hypothesis", "reference")
         ]
@@ -400,7 +392,6 @@ def test_suber_scores_and_edits_equal_golden_cases(shared, tmp_path):
 
 
 def test_suber_of_random_subtitles_equals_live_program(tmp_path):
-    readers = pytest.importorskip("suber.file_readers")
     program = pytest.importorskip("suber.metrics.suber")
     collect = pytest.importorskip("suber.metrics.suber_statistics").SubERStatisticsCollector
     dice = random.Random(12)
@@ -409,7 +400,7 @@ def test_suber_of_random_subtitles_equals_live_program(tmp_path):
         # SubER-cased stops with an assertion if a word is an entity.
         texts = [draw_srt(dice).replace("&amp;", "and") for _ in range(2)]
         paths = [write_text(tmp_path, f"{number}.srt", text) for number, text in enumerate(texts)]
-        theirs = [readers.SRTFileReader(str(path)).read() for path in paths]
+        theirs = read_with_suber(paths)
         cased, statistics = number % 2 == 1, collect()
         value = program.calculate_SubER(*theirs, "SubER-cased" if cased else "SubER", statistics)
         score = tb.suber(*paths, cased=cased)

@@ -1,11 +1,16 @@
-"""The results as a Markdown page and as JSON: the table, the machine and the method."""
+"""The results as a Markdown page and as JSON: the table, the machine and the method.
+
+python benchmarks/report.py     writes the table of README.md and docs/index.md from results.json
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import re
 import subprocess
+import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +27,63 @@ if TYPE_CHECKING:
 
 HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
 PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "nltk", "pyarrow")
+
+FILES = "1 M pairs, two files, whole process"
+COMPARED = "compare 10 systems × 2,037 segments, 10,000 randomizations, BLEU + chrF, whole process"
+INSTALLED = "pip install of the wheel into an empty environment"
+Figures = dict[str, tuple[str, str]]
+README_ROWS: tuple[tuple[str, Figures, Figures], ...] = (
+    (
+        "BLEU of 1,000,000 segments in two files, whole process",
+        {"{}": (FILES, "")},
+        {"`wc -w` {}": (FILES, "wc -w "), "sacreBLEU {}": (FILES, "sacrebleu ")},
+    ),
+    (
+        "chrF of the same files",
+        {"{}": (f"chrF, {FILES}", "")},
+        {"sacreBLEU {}": (f"chrF, {FILES}", "sacrebleu ")},
+    ),
+    (
+        "private memory for 1,000,000 and for 10,000,000 segments",
+        {
+            "{}": ("1 M pairs, two files, private memory", ""),
+            "and {}": ("10 M pairs, two files, private memory", ""),
+        },
+        {},
+    ),
+    (
+        "`truebleu score` on 2,037 segments",
+        {"{}": ("2,037 segments, whole process", "")},
+        {
+            "sacreBLEU {}": ("2,037 segments, whole process", "sacrebleu "),
+            "`python -c pass` {}": ("2,037 segments, whole process", "python -c pass "),
+        },
+    ),
+    (
+        "compare 10 systems by BLEU and chrF, 10,000 randomizations",
+        {"{}": (COMPARED, "")},
+        {"sacreBLEU {}": (COMPARED, "sacrebleu ")},
+    ),
+    (
+        "256 × 256 pairs by BLEU, per pair",
+        {"{}": ("256 × 256 bleu, list[str], in process", "")},
+        {"sacreBLEU {}": ("256 × 256 bleu, list[str], in process", "sacrebleu ")},
+    ),
+    (
+        "`pip install` into an empty environment, and a first score, elapsed",
+        {
+            "{}": (f"{INSTALLED}, to a first score, elapsed", ""),
+            "{} downloaded": (f"{INSTALLED}, all that is downloaded", ""),
+        },
+        {},
+    ),
+)
+"""For each row of README.md's table: the task, and the figures of truebleu and of other tools.
+
+A figure has the start of a row's `work` in results.json, and the peer's name in its cell.
+"""
+README_PAGES = ("README.md", "docs/index.md")
+README_START, README_END = "<!-- speed -->\n\n", "\n<!-- /speed -->"
 
 METHOD = """\
 Every run is a fresh process. Figures are medians of processor time (user and system time: of a
@@ -49,6 +111,51 @@ def format_markdown_table(rows: Sequence[Row]) -> str:
         + " |"
         for line in lines
     )
+
+
+def format_readme_table(data: dict[str, Any]) -> str:
+    """Return README.md's table from the content of results.json.
+
+    Raises LookupError if results.json lacks the row of a figure.
+    """
+    lines = ["| task | truebleu | other tools |", "|---|---|---|"]
+    for task, own_figures, peer_figures in README_ROWS:
+        cells = (
+            ", ".join(
+                form.format(_find_figure(data["rows"], work, peer))
+                for form, (work, peer) in figures.items()
+            ).replace(", and ", " and ")
+            for figures in (own_figures, peer_figures)
+        )
+        lines.append(f"| {' | '.join((task, *cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _find_figure(rows: Sequence[dict[str, Any]], work: str, peer: str) -> str:
+    """Return the number and the unit at the start of a row's cell, such as "0.32 s"."""
+    for row in rows:
+        cell = row["peer" if peer else "measured"]
+        found = re.match(rf"{re.escape(peer)}([\d.,]+ (?:ns|µs|ms|s|MiB|MB))\b", cell)
+        if row["work"].startswith(work) and found:
+            return found[1]
+    expected = f"{peer}NUMBER UNIT" if peer else "NUMBER UNIT"
+    raise LookupError(
+        f"benchmarks/results.json: no figure for {work!r} (expected a row with {expected!r}, found "
+        f"none). Run make bench."
+    )
+
+
+def write_readme_table(root: Path) -> None:
+    """Replace the table between the markers of README.md and docs/index.md."""
+    data = json.loads((root / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+    table = format_readme_table(data)
+    for name in README_PAGES:
+        before, start, rest = (root / name).read_text(encoding="utf-8").partition(README_START)
+        _, end, after = rest.partition(README_END)
+        if not end:
+            raise LookupError(f"{name}: no markers (expected {README_START!r} and {README_END!r})")
+        (root / name).write_text(f"{before}{start}{table}{end}{after}", encoding="utf-8")
+        print(f"Written to {name}.")
 
 
 def describe_machine() -> dict[str, str]:
@@ -132,3 +239,10 @@ def _read_first_line(*command: str) -> str:
         ).stdout.splitlines()[0]
     except (OSError, subprocess.CalledProcessError, IndexError):
         return "?"
+
+
+if __name__ == "__main__":
+    try:
+        write_readme_table(corpus.ROOT)
+    except LookupError as error:
+        sys.exit(str(error.args[0]))

@@ -1,4 +1,4 @@
-"""BLEU and related metrics: exact, explained, and faster than a word count (`wc -w`)."""
+"""BLEU and related metrics, exact and explained."""
 
 from truebleu import bleu_family as _  # noqa: F401  registers the members of the family as metrics
 from truebleu._kernel import __version__

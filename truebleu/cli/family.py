@@ -2,13 +2,13 @@
 
 examples:
   truebleu family list
-      list all published BLEU variants and their differences from sacreBLEU's default
+      list the family's members and their differences from sacreBLEU's default
 
   truebleu family show mteval-v13a nltk-sentence-4
       show parameters, typical use, quirks and citations
 
   truebleu family score reference.en -i cedar.en birch.en
-      score with every variant, highest score first
+      score with all members, highest score first
 
   truebleu family which 27.3 reference.en -i system.en
       find the variants and settings of BLEU that give 27.3 for this output

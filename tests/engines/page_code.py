@@ -7,11 +7,10 @@ from paths import EXAMPLES, ROOT
 
 
 def extract_code_blocks(heading, page="engines"):
-    """Return the fenced blocks below a heading, or of a page, as pairs of language and text."""
+    """Return the fenced blocks below a heading as pairs of language and text."""
     body = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    if heading is not None:
-        _, _, below = body.partition(f"\n{heading}\n")
-        body = re.split(r"^##", below, maxsplit=1, flags=re.MULTILINE)[0]
+    _, _, below = body.partition(f"\n{heading}\n")
+    body = re.split(r"^##", below, maxsplit=1, flags=re.MULTILINE)[0]
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", body, flags=re.MULTILINE | re.DOTALL)
     assert blocks, f"docs/{page}.md has no code below '{heading}'"
     return blocks

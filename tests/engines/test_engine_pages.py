@@ -59,6 +59,15 @@ def test_bucket_example(tables):
     assert low < CEDAR < high
 
 
+@pytest.mark.filterwarnings("ignore:Iceberg scan planning")
+def test_lake_example(tables):
+    """The section compares each sum with the sum of the plain frame."""
+    pytest.importorskip("deltalake", reason="deltalake is not installed")
+    pytest.importorskip("pyiceberg", reason="pyiceberg is not installed")
+    names = page_code.run_section_code("## Delta Lake and Iceberg", tables, "at-scale")
+    assert dict(names["expected"].scores())["cedar"] == CEDAR
+
+
 @pytest.mark.parametrize(
     "words", page_code.extract_commands("### From the command line"), ids=" ".join
 )

@@ -609,7 +609,7 @@ def test_engine_page_examples(tables, tmp_path, capsys):
 @needs_spark
 def test_streaming_page_examples(session, tables, tmp_path):
     """The Python code runs from top to bottom, and its state tables are correct."""
-    names = page_code.run_section_code(None, {}, "streaming", tmp_path)
+    names = page_code.run_section_code("## Streams", {}, "at-scale", tmp_path)
     options = {"by": "system", "metrics": names["metrics"], "nulls": "skip"}
     expected = Sums(**options).update(tables)
     for states in (names["daily_states"], session.table("totals")):

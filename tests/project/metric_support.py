@@ -398,7 +398,7 @@ def cell(interface: tuple[str, str], name: str, folder: Path) -> str:
 # ---- the page ----
 
 PAGE = """\
-# Where each metric can be used
+# Where can each metric be used?
 
 This page shows which metrics can be used in each interface: Python, the command line, the engines
 and the integrations. The test `tests/project/test_metric_support.py` tries every metric in every

@@ -30,57 +30,31 @@ PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "nltk", "pyarrow")
 
 FILES = "1 M pairs, two files, whole process"
 COMPARED = "compare 10 systems × 2,037 segments, 10,000 randomizations, BLEU + chrF, whole process"
+PEER = "sacrebleu"
 INSTALLED = "pip install of the wheel into an empty environment"
-Figures = dict[str, tuple[str, str]]
-README_ROWS: tuple[tuple[str, Figures, Figures], ...] = (
-    (
-        "BLEU of 1,000,000 segments in two files, whole process",
-        {"{}": (FILES, "")},
-        {"`wc -w` {}": (FILES, "wc -w "), "sacreBLEU {}": (FILES, "sacrebleu ")},
-    ),
-    (
-        "chrF of the same files",
-        {"{}": (f"chrF, {FILES}", "")},
-        {"sacreBLEU {}": (f"chrF, {FILES}", "sacrebleu ")},
-    ),
+TEST_SET = "2,037 segments, whole process"
+MEMORY = "M pairs, two files, private memory"
+README_ROWS: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...]], ...] = (
+    ("BLEU of 1,000,000 segments in two files, whole process", (FILES,), "{}", ("wc -w", PEER)),
+    ("chrF of the same files", (f"chrF, {FILES}",), "{}", (PEER,)),
     (
         "private memory for 1,000,000 and for 10,000,000 segments",
-        {
-            "{}": ("1 M pairs, two files, private memory", ""),
-            "and {}": ("10 M pairs, two files, private memory", ""),
-        },
-        {},
+        (f"1 {MEMORY}", f"10 {MEMORY}"),
+        "{} and {}",
+        (),
     ),
-    (
-        "`truebleu score` on 2,037 segments",
-        {"{}": ("2,037 segments, whole process", "")},
-        {
-            "sacreBLEU {}": ("2,037 segments, whole process", "sacrebleu "),
-            "`python -c pass` {}": ("2,037 segments, whole process", "python -c pass "),
-        },
-    ),
-    (
-        "compare 10 systems by BLEU and chrF, 10,000 randomizations",
-        {"{}": (COMPARED, "")},
-        {"sacreBLEU {}": (COMPARED, "sacrebleu ")},
-    ),
-    (
-        "256 × 256 pairs by BLEU, per pair",
-        {"{}": ("256 × 256 bleu, list[str], in process", "")},
-        {"sacreBLEU {}": ("256 × 256 bleu, list[str], in process", "sacrebleu ")},
-    ),
+    ("`truebleu score` on 2,037 segments", (TEST_SET,), "{}", (PEER, "python -c pass")),
+    ("compare 10 systems by BLEU and chrF, 10,000 randomizations", (COMPARED,), "{}", (PEER,)),
+    ("256 × 256 pairs by BLEU, per pair", ("256 × 256 bleu, list[str]",), "{}", (PEER,)),
     (
         "`pip install` into an empty environment, and a first score, elapsed",
-        {
-            "{}": (f"{INSTALLED}, to a first score, elapsed", ""),
-            "{} downloaded": (f"{INSTALLED}, all that is downloaded", ""),
-        },
-        {},
+        (f"{INSTALLED}, to a first score", f"{INSTALLED}, all that is downloaded"),
+        "{}, {} downloaded",
+        (),
     ),
 )
-"""For each row of README.md's table: the task, and the figures of truebleu and of other tools.
-
-A figure has the start of a row's `work` in results.json, and the peer's name in its cell.
+"""For each row of README.md's table: the task, the starts of the rows' `work` in results.json, the
+form of truebleu's figures, one per row, and the peers of the first row.
 """
 README_PAGES = ("README.md", "docs/index.md")
 README_START, README_END = "<!-- speed -->\n\n", "\n<!-- /speed -->"
@@ -119,21 +93,23 @@ def format_readme_table(data: dict[str, Any]) -> str:
     Raises LookupError if results.json lacks the row of a figure.
     """
     lines = ["| task | truebleu | other tools |", "|---|---|---|"]
-    for task, own_figures, peer_figures in README_ROWS:
-        cells = (
-            ", ".join(
-                form.format(_find_figure(data["rows"], work, peer))
-                for form, (work, peer) in figures.items()
-            ).replace(", and ", " and ")
-            for figures in (own_figures, peer_figures)
+    for task, works, form, peers in README_ROWS:
+        own_figures = form.format(*(_find_figure(data["rows"], work, "") for work in works))
+        peer_figures = ", ".join(
+            f"{'sacreBLEU' if peer == PEER else f'`{peer}`'} "
+            f"{_find_figure(data['rows'], works[0], f'{peer} ')}"
+            for peer in peers
         )
-        lines.append(f"| {' | '.join((task, *cells))} |")
+        lines.append(f"| {task} | {own_figures} | {peer_figures} |")
     return "\n".join(lines) + "\n"
 
 
 def _find_figure(rows: Sequence[dict[str, Any]], work: str, peer: str) -> str:
-    """Return the number and the unit at the start of a row's cell, such as "0.32 s"."""
-    for row in rows:
+    """Return the number and the unit at the start of a row's cell, such as "0.32 s".
+
+    Rows of single instruction sets come last: their `work` continues.
+    """
+    for row in sorted(rows, key=lambda row: bool(row["work"] != work)):
         cell = row["peer" if peer else "measured"]
         found = re.match(rf"{re.escape(peer)}([\d.,]+ (?:ns|µs|ms|s|MiB|MB))\b", cell)
         if row["work"].startswith(work) and found:

@@ -32,6 +32,7 @@ STORED = (
 STATISTICS = ("pearson", "pairwise", "spa", "acc-eq-opt")
 PAIRS = {"en-de": "English-German", "he-en": "Hebrew-English", "zh-en": "Chinese-English"}
 LEXICAL = ("BLEU", "chrF", "TER")
+POOLED = "all:sys:pairwise"
 DATA_NAME = "WMT23"
 
 
@@ -45,21 +46,15 @@ def measure_metric_agreement(wmt23_folder: str) -> dict[str, Any]:
         statistics=tb.StatisticOptions(list(STATISTICS)),
         workers=2,
     ).to_dict()
+    measures = ("value", "pairs", "hits", "epsilon")
+    sets = [{**one, "systems": len(one["systems"])} for one in meta_evaluation["sets"]]
     return {
-        "sets": [
-            {
-                "name": one["name"],
-                "systems": len(one["systems"]),
-                "items": one["items"],
-                "rated": one["rated"],
-            }
-            for one in meta_evaluation["sets"]
-        ],
+        "sets": [{key: one[key] for key in ("name", "systems", "items", "rated")} for one in sets],
         "metrics": [
             {
                 "name": one["name"],
                 "scores": {
-                    task: {key: known.get(key) for key in ("value", "pairs", "hits", "epsilon")}
+                    task: {key: known.get(key) for key in measures}
                     for task, known in one["scores"].items()
                 },
             }
@@ -95,10 +90,8 @@ def build_page() -> str:
     recorded_results = read_measurements()
     scores_by_metric = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
     bleu = scores_by_metric["BLEU"]
-    pooled = bleu["all:sys:pairwise"]
-    best = max(
-        scores_by_metric, key=lambda name: scores_by_metric[name]["all:sys:pairwise"]["value"]
-    )
+    pooled = bleu[POOLED]
+    best = max(scores_by_metric, key=lambda name: scores_by_metric[name][POOLED]["value"])
     ranges = [one for one in recorded_results["agreement"] if one["metric"] == "BLEU"]
     rated = "; ".join(
         f"{PAIRS[one['name']]} with {one['systems']} systems and scores for "
@@ -114,58 +107,50 @@ def build_page() -> str:
     return fill_template(
         "agreement-with-people",
         rated=rated,
-        systems=_build_system_section(scores_by_metric),
+        systems=_format_score_table(
+            scores_by_metric,
+            {"pairs": POOLED} | _name_tasks("r", "sys:pearson") | _name_tasks("SPA", "sys:spa"),
+            POOLED,
+        ),
         hits=pooled["hits"],
         pairs=pooled["pairs"],
         best=best,
-        hits_2=scores_by_metric[best]["all:sys:pairwise"]["hits"],
+        hits_2=scores_by_metric[best][POOLED]["hits"],
         ranges=_format_agreement_table(ranges),
         high=ranges[0]["high"],
         agree=ranges[0]["agree"],
         pairs_2=ranges[0]["pairs"],
-        segments=_build_segment_section(scores_by_metric),
+        segments=_format_score_table(
+            scores_by_metric,
+            _name_tasks("r", "seg:pearson") | _name_tasks("acc\\*eq", "seg:acc-eq-opt"),
+            "en-de:seg:acc-eq-opt",
+        ),
         segment=segment,
         correlations=correlations,
         lowest=lowest,
     )
 
 
-def _build_system_section(scores_by_metric: dict[str, Any]) -> str:
-    order = sorted(
-        scores_by_metric, key=lambda name: -scores_by_metric[name]["all:sys:pairwise"]["value"]
-    )
-    header = [
-        "metric",
-        "pairs",
-        *(f"{pair} r" for pair in PAIRS),
-        *(f"{pair} SPA" for pair in PAIRS),
-    ]
+def _name_tasks(title: str, task: str) -> dict[str, str]:
+    """Return a task of each language pair, by the column's title."""
+    return {f"{pair} {title}": f"{pair}:{task}" for pair in PAIRS}
+
+
+def _format_score_table(scores_by_metric: dict[str, Any], tasks: dict[str, str], order: str) -> str:
+    """Return a table with a row per metric and a column per task, sorted by one task."""
     rows = [
         [
             name,
-            f"{100 * scores_by_metric[name]['all:sys:pairwise']['value']:.1f}%",
-            *(f"{scores_by_metric[name][f'{pair}:sys:pearson']['value']:.3f}" for pair in PAIRS),
-            *(f"{scores_by_metric[name][f'{pair}:sys:spa']['value']:.3f}" for pair in PAIRS),
+            *(
+                format(scores[task]["value"], ".1%" if title == "pairs" else ".3f")
+                for title, task in tasks.items()
+            ),
         ]
-        for name in order
+        for name, scores in sorted(
+            scores_by_metric.items(), key=lambda item: -item[1][order]["value"]
+        )
     ]
-    return format_table(header, rows)
-
-
-def _build_segment_section(scores_by_metric: dict[str, Any]) -> str:
-    order = sorted(
-        scores_by_metric, key=lambda name: -scores_by_metric[name]["en-de:seg:acc-eq-opt"]["value"]
-    )
-    header = ["metric", *(f"{pair} r" for pair in PAIRS), *(f"{pair} acc\\*eq" for pair in PAIRS)]
-    rows = [
-        [
-            name,
-            *(f"{scores_by_metric[name][f'{pair}:seg:pearson']['value']:.3f}" for pair in PAIRS),
-            *(f"{scores_by_metric[name][f'{pair}:seg:acc-eq-opt']['value']:.3f}" for pair in PAIRS),
-        ]
-        for name in order
-    ]
-    return format_table(header, rows)
+    return format_table(["metric", *tasks], rows)
 
 
 def _format_agreement_table(ranges: list[dict[str, Any]]) -> str:

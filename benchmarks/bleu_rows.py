@@ -60,7 +60,7 @@ def files(runs: int) -> Iterator[Row]:
     check_agreement("bleuscore", peers["truebleu, bigger"], peers["bleuscore"], tolerance=1e-9)
     work = "1 M pairs, two files, whole process"
     figures = {**costs, **{f"{name}, sample": cost for name, cost in peers.items()}}
-    yield from _compare_with_wc(work, {"avx512": 0.28, "avx2": 0.32}, costs, figures)
+    yield from _compare_with_wc(work, {"avx512": 0.25, "avx2": 0.30}, costs, figures)
     for name, target, part in (("sacrebleu", 250, sample), ("bleuscore", 50, bigger)):
         yield compare_times(
             work,
@@ -207,7 +207,7 @@ def chrf(runs: int) -> Iterator[Row]:
             figures={"truebleu": costs["truebleu"], "sacrebleu, sample": peers["sacrebleu"]},
         )
         if not words:
-            yield from _compare_with_wc(work, {"avx512": 0.70, "avx2": 0.70}, costs, dict(costs))
+            yield from _compare_with_wc(work, {"avx512": 0.50, "avx2": 0.66}, costs, dict(costs))
             command = score_command(million, *options)
             yield _peak_row(f"{name}, 1 M pairs, two files, private memory", command, million, 1)
 
@@ -261,7 +261,7 @@ def sentence(runs: int) -> Iterator[Row]:
     work = "metric.sentence(h, [r]), one call, 22 to 28 words"
     note = f" ({sample.segments:,} pairs each)"
     yield compare_times(
-        work, own_seconds, "sacrebleu", peer, min_ratio=190, about=note, figures=costs
+        work, own_seconds, "sacrebleu", peer, min_ratio=150, about=note, figures=costs
     )
 
 
@@ -306,9 +306,10 @@ def segments(runs: int) -> Iterator[Row]:
 def tokenizers(runs: int) -> Iterator[Row]:
     """Compare the time per byte of zh, intl, char, lower-casing and four references with 13a."""
     european = corpus.load_million().head(corpus.SIDE_CORPUS)
+    chinese = corpus.load_language("zh")
     works: list[tuple[str, dict[str, Any], Corpus]] = [
         ("13a", {}, european),
-        ("zh, Chinese text", {"tokenize": "zh"}, corpus.load_chinese()),
+        *((("zh, Chinese text", {"tokenize": "zh"}, chinese),) if chinese else ()),
         ("intl", {"tokenize": "intl"}, european),
         ("char", {"tokenize": "char"}, european),
         ("13a, lower-cased", {"lowercase": True}, european),
@@ -344,7 +345,7 @@ def tokenizers(runs: int) -> Iterator[Row]:
 @benchmark
 def languages(runs: int) -> Iterator[Row]:
     """Compare the tokenizers ja-mecab and ko-mecab with MeCab, and spm:FILE with sentencepiece."""
-    if text := corpus.load_japanese():
+    if text := corpus.load_language("ja"):
         first_lines = text.head(LINES)
         yield from _compare_splitting(
             runs, "ja-mecab", first_lines.hypotheses, first_lines.references[0], "ja"

@@ -29,7 +29,6 @@ SEED = 1
 SIDE_CORPUS = 250_000
 """Number of segments in the corpora for other tokenizers and for several references."""
 
-JAPANESE = 20_000
 KOREAN = (
     "어제는 비가 와서 하루 종일 집에서 책을 읽었습니다.",
     "이 도서관은 아침 아홉 시부터 저녁 여덟 시까지 문을 엽니다.",
@@ -177,14 +176,15 @@ def load_test_sets() -> list[Corpus]:
     return systems
 
 
-def load_chinese() -> Corpus:
-    """Return a corpus of English to Chinese with one reference."""
-    return _build_if_missing("chinese", SIDE_CORPUS, 1, _read_chinese)
+LANGUAGES = {"en": "de-en", "de": "en-de", "ru": "en-ru", "zh": "en-zh", "ja": "en-ja"}
+"""Each language's code, and the test set of WMT22 from which its texts are taken."""
 
 
-def load_japanese() -> Corpus | None:
-    """Return a corpus of English to Japanese with one reference, or None without WMT22."""
-    return _build_if_missing("japanese", JAPANESE, 1, _read_japanese) if FROM_WMT22 else None
+def load_language(code: str) -> Corpus | None:
+    """Return a corpus in one language with one reference, or None if there is no such text."""
+    if not FROM_WMT22 and not (EXAMPLES / LANGUAGES[code]).is_dir():
+        return None
+    return _build_if_missing(code, SIDE_CORPUS, 1, lambda: _read_language(code))
 
 
 def write_korean() -> Path:
@@ -321,9 +321,7 @@ def write_parquet(folder: Path, rows: int, files: int) -> None:
 
 def _read_european(references: int) -> list[Segment]:
     if not FROM_WMT22:
-        return _lengthen_segments(
-            _read_examples("de-en", "en", references), " ", mean=2.61, deviation=0.655
-        )
+        return _lengthen_segments(_read_examples("de-en", "en", references), " ", 2.61, 0.655)
     test_sets = [("en-de", "A.de"), ("de-en", "A.en"), ("en-cs", "B.cs"), ("cs-en", "B.en")]
     return [
         segment
@@ -332,14 +330,11 @@ def _read_european(references: int) -> list[Segment]:
     ]
 
 
-def _read_chinese() -> list[Segment]:
-    if not FROM_WMT22:
-        return _lengthen_segments(_read_examples("en-zh", "zh", 1), "", mean=3.21, deviation=0.69)
-    return list(_read_wmt22("en-zh", "A.zh", 1))
-
-
-def _read_japanese() -> list[Segment]:
-    return list(_read_wmt22("en-ja", "A.ja", 1))
+def _read_language(code: str) -> list[Segment]:
+    if FROM_WMT22:
+        return list(_read_wmt22(LANGUAGES[code], f"A.{code}", 1))
+    glue, mean, deviation = ("", 3.21, 0.69) if code == "zh" else (" ", 2.61, 0.655)
+    return _lengthen_segments(_read_examples(LANGUAGES[code], code, 1), glue, mean, deviation)
 
 
 def _read_wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]:

@@ -26,7 +26,19 @@ if TYPE_CHECKING:
     from benchmark_table import Row
 
 HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
-PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "nltk", "pyarrow")
+PACKAGES = (
+    "truebleu",
+    "sacrebleu",
+    "bleuscore",
+    "fastchrf",
+    "fast-bleu",
+    "jiwer",
+    "mweralign",
+    "nltk",
+    "pyarrow",
+    "rouge-score",
+    "stringzilla",
+)
 
 FILES = "1 M pairs, two files, whole process"
 COMPARED = "compare 10 systems × 2,037 segments, 10,000 randomizations, BLEU + chrF, whole process"

@@ -14,6 +14,7 @@ import bleu_rows  # noqa: F401  registers its benchmarks
 import command_rows  # noqa: F401
 import corpus
 import engine_rows  # noqa: F401
+import language_rows  # noqa: F401
 import length_rows  # noqa: F401
 import report
 import set_rows  # noqa: F401

@@ -17,7 +17,7 @@ from benchmark_table import (
     compare_times,
     format_seconds,
 )
-from measure import run_in_turn, run_job
+from measure import find_python, run_in_turn, run_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -333,6 +333,29 @@ def companions(runs: int) -> Iterator[Row]:
             met=1e6 * own_seconds <= promised if promised else None,
             figures=costs,
         )
+
+
+@benchmark
+def torchmetrics(runs: int) -> Iterator[Row]:
+    """Score two lists of strings by BLEU; compare with the class of torchmetrics."""
+    text = corpus.load_test_set()
+    python = find_python("torchmetrics")
+    work = f"BLEU of {text.segments:,} segments, list[str], in process"
+    if python is None:
+        yield Row(work, "", "not measured: needs torchmetrics (make integrations)")
+        return
+    costs = run_in_turn(
+        min(runs, 5),
+        {
+            "truebleu": partial(run_job, "score_in_memory", "list", "bleu", "{}", *text.files),
+            "torchmetrics": partial(run_job, "score_by_torchmetrics", *text.files, python=python),
+        },
+    )
+    own_seconds, peer_seconds = (cost.processor for cost in costs.values())
+    own_score, peer_score = (float(cost.output) for cost in costs.values())
+    if abs(own_score - peer_score) > 1e-4:  # torchmetrics computes in 32 bits
+        raise SystemExit(f"benchmarks: torchmetrics returned {peer_score} (expected {own_score})")
+    yield compare_times(work, own_seconds, "torchmetrics", peer_seconds, figures=costs)
 
 
 @benchmark

@@ -20,7 +20,7 @@ from truebleu.text.segments import File
 # segments can be compared with their neighbours.
 MAX_EXAMINED_SEGMENTS, BLOCK_SEGMENTS = 200, 10
 # Maximum number of bytes that are read again from a file.
-MAX_READ_BYTES = 1 << 22
+MAX_READ_BYTES = 1 << 20
 # Maximum number of segment numbers in a message.
 MAX_EXAMPLES = 3
 # Letters of scripts that do not separate words by spaces: Han, kana, Bopomofo, Thai, Lao, Myanmar

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import truebleu
 from truebleu.metrics import parameters, registry
-from truebleu.reports import browser_kernel, report_builder
+from truebleu.reports import browser_kernel, report_settings
 from truebleu.text import tokenizers
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def describe_metrics() -> list[dict[str, Any]]:
         metric = None if ":" in name else registry.metric(name)
         if (
             metric is not None
-            and metric.NAME in report_builder.VIEWER_METRICS
+            and metric.NAME in report_settings.VIEWER_METRICS
             and browser_kernel.can_compute_statistics(metric)
         ):
-            description = report_builder.describe_metric(metric, metric.signature(1))
+            description = report_settings.describe_metric(metric, metric.signature(1))
             descriptions.append({"id": name, "name": metric.name} | description)
     return descriptions
 

@@ -31,7 +31,7 @@ JOBS = Path(__file__).with_name("benchmark_jobs.py")
 SAMPLE_SECONDS = 0.002
 
 Command = tuple[str, ...]
-Name = TypeVar("Name")  # of a contender
+Key = TypeVar("Key", str, tuple[str, str, int, int, float])
 
 # Without variables such as PYTHONDONTWRITEBYTECODE, because installed packages have byte code.
 _PLAIN_ENVIRONMENT = {
@@ -109,9 +109,11 @@ def run_process(command: Command, **environment: str) -> Cost:
         return Cost(processor, elapsed, _read_text(output), peak)
 
 
-def run_job(name: str, *arguments: object, **environment: str) -> Cost:
+def run_job(
+    name: str, *arguments: object, python: str | Path = sys.executable, **environment: str
+) -> Cost:
     """Run a function of benchmark_jobs.py in a new process; return the cost that it measured."""
-    cost = run_process(get_python(JOBS, name, *arguments), **environment)
+    cost = run_process((str(python), str(JOBS), name, *map(str, arguments)), **environment)
     report = json.loads(cost.output)
     return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]), cost.peak)
 
@@ -124,7 +126,7 @@ def run_at_once(count: int, run: Callable[[], Cost]) -> Cost:
     return Cost(sum(cost.processor for cost in costs), elapsed, costs[0].output)
 
 
-def run_in_turn(runs: int, contenders: Mapping[Name, Callable[[], Cost]]) -> dict[Name, Costs]:
+def run_in_turn(runs: int, contenders: Mapping[Key, Callable[[], Cost]]) -> dict[Key, Costs]:
     """Run every contender once per round, and return the costs of all rounds."""
     rounds = [{name: run() for name, run in contenders.items()} for _ in range(runs)]
     return {name: Costs(tuple(costs[name] for costs in rounds)) for name in contenders}
@@ -134,12 +136,12 @@ def run_in_turn(runs: int, contenders: Mapping[Name, Callable[[], Cost]]) -> dic
 
 
 def find_python(package: str) -> Path | None:
-    """Return a Python that has a package: the running Python, or the Python for an engine.
+    """Return a Python that has a package: the running Python, or that of another environment.
 
-    `make engines` creates environments for Spark and Ray, which are large, or need other releases
-    of common dependencies.
+    `make engines` and `make integrations` create environments for Spark, Ray and torch, which are
+    large, or need other releases of common dependencies.
     """
-    names = {"pyspark": "-spark", "ray": "-ray"}
+    names = {"pyspark": "-spark", "ray": "-ray", "torchmetrics": "-integrations"}
     for prefix in (sys.prefix, sys.prefix + names[package]):
         if list(Path(prefix).glob(f"lib/python*/site-packages/{package}")):
             return Path(prefix, "bin", "python")
@@ -204,6 +206,16 @@ def _read_stat(process: int) -> list[str]:
     except (FileNotFoundError, ProcessLookupError):
         return []
     return text.rpartition(")")[2].split()
+
+
+def read_clock_speed() -> float:
+    """Return the processor's nominal cycles per second, or NaN if the system does not say."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return float("nan")
+    found = re.search(r"^cpu MHz\s*: ([\d.]+)", text, re.MULTILINE)
+    return 1e6 * float(found[1]) if found else float("nan")
 
 
 # ---- memory ----

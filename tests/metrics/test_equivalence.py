@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from strategies import TOKENIZERS
@@ -323,14 +322,6 @@ def test_statistics_are_independent_of_workers(corpus, tokenizer, workers):
 
 def test_more_workers_than_segments_give_equal_statistics():
     assert truebleu.bleu(["a b c d"], ["a b c d"], workers=10**6).value == 100.00000000000004
-
-
-def test_metric_in_many_threads_gives_equal_statistics(corpus):
-    metric = truebleu.BLEU()
-    expected = metric.segments(*corpus).tolist()
-    with ThreadPoolExecutor(4) as pool:
-        values = pool.map(lambda *pair: metric.sentence(*pair).value, *map(list, corpus))
-        assert list(values) == expected
 
 
 DIGEST = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import threading
 from typing import Any
 
 import pytest
@@ -73,33 +72,17 @@ def test_sentence_calls_are_independent() -> None:
     assert metric.sentence("a b c d", ["a b c e"]) == first_score
 
 
-def test_threads_and_reentrant_calls_get_independent_scores() -> None:
+def test_reentrant_call_gets_independent_score() -> None:
     metric = tb.BLEU()
-    expected_rows = [metric.sentence("a b c d " * n, ["a b c e " * n]).row for n in range(1, 9)]
+    inner, outer = metric.sentence("a b c d", "a b c e"), metric.sentence("a b c", "a b e")
 
     class ReentrantReferences:
-        def __init__(self, text: str) -> None:
-            self.text = text
-
         def __len__(self) -> int:
             return 1
 
         def __iter__(self) -> Any:
-            assert metric.sentence("a b c d", ["a b c e"]).row == expected_rows[0]
-            return iter([self.text])
+            assert metric.sentence("a b c d", ["a b c e"]).row == inner.row
+            return iter(["a b e"])
 
-    assert (
-        metric.sentence("a b c d " * 2, ReentrantReferences("a b c e " * 2)).row == expected_rows[1]
-    )  # type: ignore[arg-type]
-    wrong: list[int] = []
-
-    def score_in_thread(n: int) -> None:
-        scores = (metric.sentence("a b c d " * n, ["a b c e " * n]) for _ in range(300))
-        wrong.extend(n for score in scores if score.row != expected_rows[n - 1])
-
-    threads = [threading.Thread(target=score_in_thread, args=(n,)) for n in range(1, 9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    references: Any = ReentrantReferences()
+    assert metric.sentence("a b c", references).row == outer.row

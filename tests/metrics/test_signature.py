@@ -1,7 +1,5 @@
 """Tests of signatures: printing, parsing, and compatibility with sacreBLEU."""
 
-import copy
-import pickle
 import re
 
 import hypothesis.strategies as st
@@ -114,12 +112,6 @@ def test_parsed_signature_recreates_metric(parameters, references, segment):
         assert Signature.parse(text).metric() == parsed
 
 
-@given(st.lists(st.floats(0, 2, allow_subnormal=False), min_size=1, max_size=6).filter(any))
-def test_weights_survive_signature(weights):
-    metric = BLEU(max_order=len(weights), weights=weights)
-    assert truebleu.metric(str(metric.signature(1))).weights == metric.weights
-
-
 @given(parameters())
 def test_sacrebleu_output_is_parsed(parameters):
     """SacreBLEU's long and short output is parsed with and without the score."""
@@ -145,6 +137,8 @@ def test_sacrebleu_output_is_parsed(parameters):
     [
         ("BLEU", BLEU()),
         (f"{DEFAULT}|by:truebleu-0.1.0", BLEU()),
+        (f"Signature: {DEFAULT}", BLEU()),
+        (f"sacreBLEU signature: {DEFAULT}", BLEU()),
         (f"BLEU|{DEFAULT} = 35.3 (μ = 35.5 ± 6.3) 71.7/46.7/27.8/16.8 (BP = 1.000)", BLEU()),
         ("nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:2.0.0", BLEU()),
         (
@@ -215,12 +209,9 @@ def test_signature_with_callable_tokenizer_cannot_be_parsed():
         truebleu.metric(str(signature))
 
 
-def test_copied_signature_is_equal():
-    signature = BLEU().signature(1)
-    assert signature == BLEU().signature(1) == copy.deepcopy(signature)
-    assert signature == pickle.loads(pickle.dumps(signature))
-    assert hash(signature) == hash(BLEU().signature(1))
-    assert signature != BLEU().signature(2)
+def test_signatures_compare_by_value():
+    assert BLEU().signature(1) == BLEU().signature(1) != BLEU().signature(2)
+    assert hash(BLEU().signature(1)) == hash(BLEU().signature(1))
 
 
 def test_version_equals_tested_sacrebleu():

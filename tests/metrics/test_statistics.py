@@ -1,9 +1,6 @@
 """Tests of `Statistics`: sums, groups, merging, selection and files."""
 
-import contextlib
-import copy
 import json
-import pickle
 import subprocess
 import sys
 
@@ -12,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import truebleu
-from truebleu import BLEU, InputError, Statistics
+from truebleu import BLEU, InputError, Statistics, _kernel
 
 HYPOTHESES = ["the cat sat on the mat", "a dog", "", "it is what it is"]
 REFERENCES = ["the cat sat on a mat", "the dog barked", "nothing", "it is what it was"]
@@ -193,10 +190,8 @@ def test_merged_tables_with_different_references_vary(table):
     assert (two + two).references == 2
 
 
-def test_copied_table_is_equal(table):
-    equal_table = BLEU().statistics(HYPOTHESES, REFERENCES)
-    assert table == equal_table
-    assert table == copy.copy(table) == copy.deepcopy(table) == pickle.loads(pickle.dumps(table))
+def test_tables_compare_by_value(table):
+    assert table == BLEU().statistics(HYPOTHESES, REFERENCES)
     assert table != table[:3]
     assert table != ROWS
 
@@ -261,34 +256,6 @@ def test_save_replaces_file_atomically(table, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_loading_damaged_file_raises_error(table, tmp_path):
-    """Truncated files and changed header bytes give an error, or an equal table."""
-    path = tmp_path / "table"
-    table.save(path)
-    saved_bytes = path.read_bytes()
-    for size in range(len(saved_bytes)):
-        path.write_bytes(saved_bytes[:size])
-        with pytest.raises(InputError, match="table"):
-            Statistics.load(path)
-    path.write_bytes(saved_bytes + b"\0")
-    with pytest.raises(InputError, match="table"):
-        Statistics.load(path)
-
-
-@given(st.data())
-def test_loading_arbitrary_bytes_raises_error(tmp_path_factory, data):
-    path = tmp_path_factory.getbasetemp() / "bytes"
-    table = BLEU().statistics(HYPOTHESES, REFERENCES)
-    table.save(path)
-    content = bytearray(path.read_bytes())
-    start = data.draw(st.integers(0, len(content)))
-    content[start : start + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
-    path.write_bytes(content)
-    with contextlib.suppress(InputError):
-        loaded = Statistics.load(path)
-        assert len(loaded.tolist()) == len(loaded)
-
-
 HEADER = {"columns": ["a"], "fingerprint": "x", "references": 1, "segments": 1}
 
 
@@ -304,13 +271,10 @@ HEADER = {"columns": ["a"], "fingerprint": "x", "references": 1, "segments": 1}
     ],
     ids=str,
 )
-def test_loading_invalid_header_raises_error(table, tmp_path, header):
+def test_loading_invalid_header_raises_error(tmp_path, header):
     path = tmp_path / "table"
-    table.save(path)
-    magic, *_ = path.read_bytes().partition(b"\n")
-    content = magic + b"\n" + json.dumps(header).encode() + b"\n"
-    path.write_bytes(content + bytes(-len(content) % 64) + bytes(8 if header else 0))
-    with pytest.raises(InputError, match="table"):
+    path.write_bytes(_kernel.sealed("statistics", json.dumps(header), bytes(8)))
+    with pytest.raises(InputError, match=r"table: (invalid table header|expected \d+ bytes)"):
         Statistics.load(path)
 
 

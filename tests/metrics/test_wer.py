@@ -1,7 +1,6 @@
 """Tests of WER, MER, WIL, WIP and CER, compared with jiwer: counts, scores and alignments."""
 
 import os
-import pickle
 import random
 
 import hypothesis.strategies as st
@@ -296,12 +295,7 @@ def test_tokenizer_and_lower_casing_apply():
     assert WER("none").score([["a", "b"]], [["a", "c"]]).row == (1, 1, 0, 0)
 
 
-def test_signatures_recreate_metrics():
-    for metric in (*WORDS, CER(), WER("13a", lowercase=True), CER(lowercase=True)):
-        printed = metric.signature(1)
-        for text in (str(printed), f"{metric.name}|{printed}", printed.short(), str(metric)):
-            assert tb.metric(text) == metric
-        assert pickle.loads(pickle.dumps(metric)) == metric
+def test_signatures_name_the_measure():
     assert str(MER().signature(1)).startswith("nrefs:1|case:mixed|tok:jiwer|measure:mer|by:")
     assert str(CER().signature(1)).startswith("nrefs:1|case:mixed|measure:cer|by:")
     with pytest.raises(ValueError, match="measure:mer: WER only has measure:wer"):

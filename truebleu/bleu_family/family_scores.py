@@ -36,13 +36,6 @@ class MemberScore(Record):
         return "" if self.score is None else self.member.format_score(self.score)
 
     @property
-    def short_printed_score(self) -> str:
-        """The printed score, shortened to at most 12 characters."""
-        return (
-            self.printed_score if len(self.printed_score) < 12 else f"{self.printed_score[:9]}..."
-        )
-
-    @property
     def label(self) -> str:
         """The member's name, followed by "!" if the member has a known defect."""
         return f"{self.member.name} !" if self.member.defect else self.member.name
@@ -133,23 +126,16 @@ class FamilyScores(Picklable):
         systems: the scores of several systems, shown instead of the score and the printed score.
         scale: 1 to show percentages on a 0-1 scale.
         """
-        rows = [row for row in self.rows if row.is_bounded == bounded]
         score_names = [f"0-{scale}" if bounded else "score", "printed score"]
-        return [
-            ["member", *(systems or score_names), "differences"],
-            *(
-                [
-                    row.label,
-                    *(
-                        [row.format_value(scale), row.short_printed_score]
-                        if systems is None
-                        else [one[row.member.name].format_value(scale) for one in systems.values()]
-                    ),
-                    row.notes,
-                ]
-                for row in rows
-            ),
-        ]
+        table = [["member", *(systems or score_names), "differences"]]
+        for row in (one for one in self.rows if one.is_bounded == bounded):
+            printed = row.printed_score
+            printed = printed if len(printed) < 12 else f"{printed[:9]}..."
+            values = [row.format_value(scale), printed]
+            if systems is not None:
+                values = [one[row.member.name].format_value(scale) for one in systems.values()]
+            table.append([row.label, *values, row.notes])
+        return table
 
     def list_defects(self) -> list[str]:
         """Return one line per member with a known defect."""
@@ -174,14 +160,10 @@ def score_members(
     corpus.get_counts("none" if corpus.is_pretokenized else "13a", False)
     rows = []
     for member in (selected_members := list(members)):
-        rows.append(_score_member(member, corpus))
+        try:
+            rows.append(MemberScore(member, corpus.score(member.metric)))
+        except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
+            rows.append(MemberScore(member, None, str(error).partition("\n")[0]))
         if progress is not None:
             progress(len(rows), len(selected_members))
     return FamilyScores(rows)
-
-
-def _score_member(member: Member, corpus: SharedCorpus) -> MemberScore:
-    try:
-        return MemberScore(member, corpus.score(member.metric))
-    except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
-        return MemberScore(member, None, str(error).partition("\n")[0])

@@ -182,11 +182,15 @@ class Identification(Record):
                 f"{nearest.value:.2f}, from {nearest.description}). {self._advice}"
             )
         verb = "matches" if len(self.matches) == 1 else "match"
+        # An expected number of matches such as "about 3", "about 0.02" or "less than 0.001".
+        count = self.expected_matches
+        expected = f"about {count:.0f}" if count >= 1 else f"about {count:.1g}"
+        expected = expected if count >= 0.001 else "less than 0.001"
         certainty = "may be" if self.expected_matches >= MAX_CHANCE_MATCHES else "is unlikely to be"
         return (
             f"{self.target_score} may be {self.matches[0].description}, which papers rarely "
             f"report; {len(self.matches)} of {self.tried:,} computations {verb}, which {certainty} "
-            f"chance (matches expected by chance: {_format_expectation(self.expected_matches)}). "
+            f"chance (matches expected by chance: {expected}). "
             f"{self._advice}"
         )
 
@@ -325,8 +329,15 @@ def identify_score(
     target, _ = parse_printed_score(target_score)
     value = float(target if target > 1 else target * 100)
     ranks = {name: rank for rank, name in enumerate(dict.fromkeys([*COMMON_MEMBERS, *MEMBERS]))}
+    digits = max(0, -int(target.as_tuple().exponent))
+    # The target may be on a 0-100 or a 0-1 scale.
+    scales = (1, 100) if target <= 2 else (1,)
     matches = sorted(
-        (candidate for candidate in candidates if _matches_score(candidate.value, target)),
+        (
+            candidate
+            for candidate in candidates
+            if any(Decimal(f"{candidate.value / scale:.{digits}f}") == target for scale in scales)
+        ),
         key=lambda candidate: (
             not candidate.is_usual,
             candidate.reference is not None,
@@ -341,32 +352,20 @@ def identify_score(
         nearest = sorted(
             variants or candidates, key=lambda candidate: abs(candidate.value - value)
         )[:5]
+    # The average number of candidates per rounded score, for scores near `value`.
+    rounding_width = 10.0 ** int(target.as_tuple().exponent) * (1 if target > 1 else 100)
+    window = max(CHANCE_WINDOW, rounding_width)
+    near_count = sum(abs(candidate.value - value) <= window for candidate in candidates)
+    expected_matches = near_count * rounding_width / (2 * window)
     return Identification(
         target_score,
         matches,
         nearest,
         len(candidates),
         problems,
-        _estimate_chance_matches(target, value, candidates),
+        expected_matches,
         has_several_references,
     )
-
-
-def _estimate_chance_matches(
-    target: Decimal, value: float, candidates: Sequence[Candidate]
-) -> float:
-    """Return the average number of candidates per rounded score, for scores near `value`."""
-    rounding_width = 10.0 ** int(target.as_tuple().exponent) * (1 if target > 1 else 100)
-    window = max(CHANCE_WINDOW, rounding_width)
-    near_count = sum(abs(candidate.value - value) <= window for candidate in candidates)
-    return near_count * rounding_width / (2 * window)
-
-
-def _format_expectation(count: float) -> str:
-    """Return an expected number of matches as a phrase, such as "about 3" or "less than 0.001"."""
-    if count < 0.001:
-        return "less than 0.001"
-    return f"about {count:.0f}" if count >= 1 else f"about {count:.1g}"
 
 
 def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
@@ -382,13 +381,6 @@ def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
     if not 0 <= value <= 100:
         raise ValueError(f"invalid score: '{score}' (BLEU is between 0 and 100, or 0 and 1)")
     return value, text
-
-
-def _matches_score(value: float, target: Decimal) -> bool:
-    """Return whether a score (0-100) rounds to the target on a 0-100 or 0-1 scale."""
-    digits = max(0, -int(target.as_tuple().exponent))
-    readings = (value, value / 100) if target <= 2 else (value,)
-    return any(Decimal(f"{reading:.{digits}f}") == target for reading in readings)
 
 
 def _compute_candidates(
@@ -529,21 +521,11 @@ def _vary_members(*, has_several_references: bool) -> Iterator[tuple[Member, lis
     members = [member for member in MEMBERS.values() if isinstance(member.metric, BLEU)]
     members.sort(key=lambda member: not member.name.startswith("sacrebleu"))
     # Segment means are computed in Python, which is slow, so fewer changes are tried.
-    few_changes = [
-        *_TOKENIZERS,
-        *_CASES,
-        *_AGGREGATES,
-        *(_LENGTHS if has_several_references else ()),
-    ]
+    few_changes = [change for change in single_changes if "max_order" not in change]
     for member in members:
-        is_segment_mean = isinstance(member.metric, BLEU) and member.metric.aggregate == "segments"
-        for change in (
-            all_changes
-            if member.name in _FULLY_VARIED_MEMBERS
-            else few_changes
-            if is_segment_mean
-            else single_changes
-        ):
+        is_segment_mean = member.metric.parameters["aggregate"] == "segments"
+        changes = few_changes if is_segment_mean else single_changes
+        for change in all_changes if member.name in _FULLY_VARIED_MEMBERS else changes:
             yield from _apply_change(member, change)
     for member in members:
         pairs: Iterable[tuple[dict[str, Any], ...]] = product(_TOKENIZERS, _CASES)

@@ -132,12 +132,8 @@ class SharedCounts:
             workers=corpus.workers,
         )
         self.table, self.summary = scan.table()
+        self.total_counts: list[int] = self.table.total().tolist()[0]
         self.references = summarize_reference_count(self.summary["references"])
-
-    @cached_property
-    def total_counts(self) -> list[int]:
-        """The counts summed over all segments."""
-        return self.table.total().tolist()[0]
 
     @cached_property
     def segments_without_ngrams(self) -> list[int]:
@@ -151,17 +147,13 @@ class SharedCounts:
         matches = [first + order for order in orders]
         return [0, 1 + rule, *matches, *(column + self.max_order for column in matches)]
 
-    def _compute_row(self, metric: BLEU) -> list[int]:
+    def score(self, metric: BLEU) -> BLEUScore:
+        """Return the same score as `metric.score` for this text."""
         metric.check_summary(self.summary, ())
         row = [self.total_counts[column] for column in self._get_column_indices(metric)]
         if metric.counts_at_least_one_ngram:
             for order in range(metric.max_order):
                 row[2 + metric.max_order + order] += self.segments_without_ngrams[order]
-        return row
-
-    def score(self, metric: BLEU) -> BLEUScore:
-        """Return the same score as `metric.score` for this text."""
-        row = self._compute_row(metric)
         if metric.aggregate == "corpus":
             return BLEUScore(metric, row, self.references)
         values = self.compute_segment_values(metric)

@@ -85,7 +85,7 @@ class Accumulator:
 
         hypotheses, references, workers: see `Metric.score`. A batch may be empty.
         """
-        if _is_empty(hypotheses) and _is_empty(references):
+        if all(isinstance(one, list | tuple) and not one for one in (hypotheses, references)):
             return
         if isinstance(references, list | tuple):
             # Tuples are never mistaken for sacreBLEU's reference streams.
@@ -212,11 +212,6 @@ def require_additive_metric(metric: Any) -> Metric[Any]:
     if resolved.non_additive_reason:
         raise ValueError(f"metric: {resolved.non_additive_reason}")
     return resolved
-
-
-def _is_empty(texts: object) -> bool:
-    """Return whether `texts` is an empty sequence. Files and columns are not read."""
-    return isinstance(texts, list | tuple) and not texts
 
 
 def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:

@@ -24,8 +24,8 @@ from truebleu.text.token_ids import read_token_ids
 
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
-# Table with one row per segment, and the range of the number of references per segment.
-CountedRows = tuple[list[list[int]], tuple[int, int]]
+# Table with one row per segment, and the numbers of references: of each segment, or their range.
+CountedRows = tuple[list[list[int]], Sequence[int]]
 
 if TYPE_CHECKING:
     from truebleu._kernel import Scan, Summary

@@ -13,7 +13,12 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.neural_metric import NeuralMetric, find_model, read_config, resolve_device
+from truebleu.metrics.neural_metric import (
+    NeuralMetric,
+    find_model_or_none,
+    read_config,
+    resolve_device,
+)
 from truebleu.metrics.python_metric import SegmentTexts
 
 DEFAULT_MODEL = "roberta-large"
@@ -150,14 +155,6 @@ class BERTScore(NeuralMetric):
                 f"a published model and one of {languages})"
             )
         return path
-
-
-def find_model_or_none(model: str) -> str | None:
-    """Return the folder of a model, or None if the model is missing or has another revision."""
-    try:
-        return find_model(model)
-    except MetricFailedError:
-        return None
 
 
 def _read_layer_count(settings: dict[str, Any]) -> int:

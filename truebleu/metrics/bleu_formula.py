@@ -109,7 +109,10 @@ class Formula:
             return self._compute_cdec_score(matches, totals, hypothesis_length, reference_length)
         brevity = self.compute_brevity_penalty(hypothesis_length, reference_length)
         if self.arithmetic == "coco":
-            return _compute_coco_mean(matches, totals) * brevity
+            product = 1.0
+            for match, total in zip(matches, totals, strict=True):
+                product *= (match + TINY) / (total + SMALL)
+            return float(product ** (1.0 / len(matches))) * brevity
         if self.arithmetic == "allennlp":
             return brevity * self._compute_allennlp_mean(matches, totals)
         mean = self._compute_mean(self.compute_precisions(matches, totals))
@@ -272,14 +275,6 @@ class Formula:
             used_weight = sum(self.weights[: len(logs)])
             mean = mean / used_weight if used_weight else LOG_OF_ZERO
         return exp(mean)
-
-
-def _compute_coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
-    """Return pycocoevalcap's geometric mean, which adds tiny numbers to matches and totals."""
-    product = 1.0
-    for match, total in zip(matches, totals, strict=True):
-        product *= (match + TINY) / (total + SMALL)
-    return float(product ** (1.0 / len(matches)))
 
 
 def _compute_log(number: float) -> float:

@@ -58,48 +58,33 @@ class CdecBLEU(PythonMetric):
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         length, reference_length, matches, totals = row[0], row[1], row[2:6], row[6:]
-        value, brevity = _compute_qcri_bleu(matches, totals, length, reference_length)
-        return value, {
+        details = {
             "matches": list(matches),
             "totals": list(totals),
-            "brevity_penalty": brevity,
+            "brevity_penalty": 1.0,
             "hypothesis_length": length,
             "reference_length": reference_length,
         }
-
-
-def _compute_qcri_bleu(
-    matches: Sequence[int], totals: Sequence[int], hypothesis_length: int, reference_length: float
-) -> tuple[float, float]:
-    """Return the score and the brevity penalty, rounding each operation to single precision."""
-    mean = zero_match_mean = 0.0
-    orders = 0
-    for match, total in zip(matches, totals, strict=True):
-        if total:
-            mean = round_to_single(
-                mean + round_to_single(_round_log(match or 1) - _round_log(total))
-            )
-            zero_match_mean = round_to_single(
-                zero_match_mean + round_to_single(_round_log(1) - _round_log(total + 1))
-            )
-            orders += 1
-    if not orders:  # cdec would divide 0 by 0
-        return 0.0, 1.0
-    mean, zero_match_mean = (
-        round_to_single(mean / orders),
-        round_to_single(zero_match_mean / orders),
-    )
-    brevity = 0.0
-    if hypothesis_length < reference_length:
-        brevity = round_to_single(
-            round_to_single(round_to_single(hypothesis_length - reference_length) - 1)
-            / hypothesis_length
+        mean = zero_match_mean = brevity = 0.0
+        orders = 0
+        for match, total in zip(matches, totals, strict=True):
+            if total:
+                difference = round_to_single(_round_log(match or 1) - _round_log(total))
+                mean = round_to_single(mean + difference)
+                difference = round_to_single(_round_log(1) - _round_log(total + 1))
+                zero_match_mean = round_to_single(zero_match_mean + difference)
+                orders += 1
+        if not orders:  # cdec would divide 0 by 0
+            return 0.0, details
+        if length < reference_length:
+            missing = round_to_single(length - reference_length)
+            brevity = round_to_single(round_to_single(missing - 1) / length)
+        score, zero_match_score = (
+            _round_exp(round_to_single(round_to_single(one / orders) + brevity))
+            for one in (mean, zero_match_mean)
         )
-    score = round_to_single(
-        _round_exp(round_to_single(mean + brevity))
-        - _round_exp(round_to_single(brevity + zero_match_mean))
-    )
-    return score, _round_exp(brevity)
+        details["brevity_penalty"] = _round_exp(brevity)
+        return round_to_single(score - zero_match_score), details
 
 
 def _round_log(value: float) -> float:

@@ -159,12 +159,10 @@ def score_with_warnings(
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens
-    names = name_references(references)
-    if not _needs_no_warning(summary, metric, names):
-        system = name_system(hypotheses) or "hypotheses"
+    system = name_system(hypotheses) or "hypotheses"
+    if not _needs_no_warning(summary, metric, name_references(references)):
         check_texts({system: summary}, references, {metric: metric.name})
     if abs(score.value) < PRINTED_AS_ZERO:
-        system = name_system(hypotheses) or "hypotheses"
         raise_text_warnings(text_warnings.warn_about_zero_scores([(system, metric.name, score)]))
     return score
 

@@ -118,11 +118,8 @@ class CodeBLEU(PythonMetric):
         if self.part == "ngram":
             return self._count_bleu_rows(corpus, missing_order="at-least-one")
         pairs = list(self._tokenize_segments(corpus.hypotheses, corpus.references))
-        reference_counts = [len(others) for _, others in pairs]
-        return [_count_weighted_ngrams(*pair, self._reserved) for pair in pairs], (
-            min(reference_counts),
-            max(reference_counts),
-        )
+        rows = [_count_weighted_ngrams(*pair, self._reserved) for pair in pairs]
+        return rows, [len(others) for _, others in pairs]
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         # The original adds rounded numbers, so the last bits of its scores depend on the order of

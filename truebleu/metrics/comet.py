@@ -115,7 +115,13 @@ class COMET(NeuralMetric):
                 f"{self.name}: {folder} does not contain a COMET model (expected "
                 f"{SETTINGS_FILE} and {CHECKPOINT})"
             )
-        self._check_encoder(_read_settings(self.model)[2])
+        encoder = _read_settings(self.model)[2]
+        if encoder and find_model(encoder) is None:
+            raise MetricFailedError(
+                f"{self.name}: {self.model} is built on {encoder}, whose settings and vocabulary "
+                f'are missing. Run: hf download {encoder} --exclude "*.bin" "*.safetensors" '
+                '"*.h5" "*.msgpack" "onnx/*"'
+            )
         model = self._load_with_clear_errors(_load_model, path, self._describe_environment())
         device_name = self._load_with_clear_errors(resolve_device, self.device)
 
@@ -134,15 +140,6 @@ class COMET(NeuralMetric):
             return scores
 
         return self._run_model(len(texts), predict)
-
-    def _check_encoder(self, name: str) -> None:
-        """Raise MetricFailedError if the model's encoder is missing."""
-        if name and find_model(name) is None:
-            raise MetricFailedError(
-                f"{self.name}: {self.model} is built on {name}, whose settings and vocabulary are "
-                f'missing. Run: hf download {name} --exclude "*.bin" "*.safetensors" "*.h5" '
-                '"*.msgpack" "onnx/*"'
-            )
 
 
 def _read_settings(model: str) -> tuple[str, tuple[str, ...], str]:

@@ -93,7 +93,7 @@ class GLEU(PythonMetric):
                 if total and (not best[1] or matched / total > best[0] / best[1]):
                     best = [matched, total]
             rows.append(best)
-        return rows, (min(reference_counts), max(reference_counts))
+        return rows, reference_counts
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         matched, total = row

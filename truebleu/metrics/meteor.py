@@ -393,28 +393,26 @@ class METEOR(PythonMetric):
         from truebleu.metrics import meteor_process
 
         texts = list(corpus_inputs.read_segments(corpus.hypotheses, corpus.references))
-        counts = [len(others) for _, others in texts]
-        if not counts:
-            return [], (1, 1)
-        requests = [self._format_request(i, *segment) for i, segment in enumerate(texts, 1)]
-        if "paraphrase" in self._used_modules:
-            meteor_process.check_paraphrase_table(meteor_process.find_jar(), self.language)
-        answers = meteor_process.request_segment_counts(
-            self._build_program_options(), requests, corpus.progress
-        )
-        return list(map(self._select_columns, answers)), (min(counts), max(counts))
-
-    def _build_program_options(self) -> list[str]:
-        """Return the program's options, which override all its defaults."""
+        if not texts:
+            return [], []
         parameters, weights = (
             " ".join(map(repr, n)) for n in (self._formula_parameters, self._used_weights)
         )
-        return [
-            *("-l", self.language, "-p", parameters),
-            *("-m", " ".join(self._used_modules), "-w", weights),
-            *PREPARATIONS[self.normalize, self.no_punct][1],
-            *(["-ch"] if self.characters else []),
-        ]
+        # These options override all defaults of the program.
+        options = ["-l", self.language, "-p", parameters]
+        options += ["-m", " ".join(self._used_modules), "-w", weights]
+        options += PREPARATIONS[self.normalize, self.no_punct][1]
+        options += ["-ch"] if self.characters else []
+        requests = [self._format_request(i, *segment) for i, segment in enumerate(texts, 1)]
+        if "paraphrase" in self._used_modules:
+            meteor_process.check_paraphrase_table(meteor_process.find_jar(), self.language)
+        rows = []
+        for answer in meteor_process.request_segment_counts(options, requests, corpus.progress):
+            row = [*answer[: 4 + 4 * len(self._used_modules)], *answer[-3:]]
+            if _is_single_chunk(row):
+                row[-3] = 0
+            rows.append(row)
+        return rows, [len(others) for _, others in texts]
 
     def _format_request(self, segment: int, hypothesis: str, references: Sequence[str]) -> bytes:
         """Return a segment in the program's input format: command, references, hypothesis."""
@@ -422,7 +420,9 @@ class METEOR(PythonMetric):
         joined_text = "".join(texts)
         if TEXT_SEPARATOR in joined_text:
             # Bars are tokens if the program tokenizes the text. Otherwise, they belong to words.
-            bar = " | " if self.normalize is True else _find_unused_letter(joined_text)
+            bar = " | "
+            if self.normalize is not True:
+                bar = next(one for one in map(chr, PRIVATE_USE_CODES) if one not in joined_text)
             texts = [text.replace("|", bar) for text in texts]
         try:
             return " ||| ".join(["SCORE", *texts]).encode()
@@ -431,12 +431,6 @@ class METEOR(PythonMetric):
             raise InputError(
                 f"segment {segment} contains a lone surrogate (U+{code:04X}), which is invalid"
             ) from None
-
-    def _select_columns(self, answer: Sequence[int]) -> list[int]:
-        row = [*answer[: 4 + 4 * len(self._used_modules)], *answer[-3:]]
-        if _is_single_chunk(row):
-            row[-3] = 0
-        return row
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         alpha, beta, gamma, delta = self._formula_parameters
@@ -483,9 +477,3 @@ def _list_tasks(language: str) -> dict[str, tuple[Coefficients, Coefficients]]:
 def _is_single_chunk(row: Sequence[int]) -> bool:
     """Return whether all words of both texts match, in one chunk."""
     return row[-3] == 1 and sum(row[4:-3:2]) == row[0] and sum(row[5:-3:2]) == row[1]
-
-
-def _find_unused_letter(text: str) -> str:
-    """Return a private-use character that is not in the text."""
-    used = set(text)
-    return next(letter for letter in map(chr, PRIVATE_USE_CODES) if letter not in used)

@@ -92,7 +92,15 @@ def request_segment_counts(
     """
     command = (find_java(), *JAVA_OPTIONS, "-jar", find_jar(), "-", "-", "-stdio", *options)
     with _PROCESS_LOCK:
-        process = _get_process(command)
+        process = _PROCESSES.pop(command, None)
+        if process is not None and process.process.poll() is not None:
+            process.kill()
+            process = None
+        if process is None:
+            while len(_PROCESSES) >= MAX_PROCESSES:  # the first process was used longest ago
+                _PROCESSES.pop(next(iter(_PROCESSES))).kill()
+            process = _MeteorProcess(command)
+        _PROCESSES[command] = process
         try:
             return list(process.request_answers(requests, progress))
         except BaseException:
@@ -173,9 +181,13 @@ class _MeteorProcess:
         status = self.process.wait()
         self.errors.seek(0)
         lines = self.errors.read().decode("utf-8", "replace").splitlines()
+        reason = f": {lines[-1].strip():.200}" if lines else ""
+        for error in (one for one in lines if one.startswith("Exception in thread")):
+            reason = f": {error.partition(' java.')[2].partition(': ')[2] or error:.200}"
+            break
         raise MetricFailedError(
             f"{METRIC_NAME}: segment {segment}: the Java program ended ({describe_exit(status)})"
-            f"{_extract_java_error(lines)}"
+            f"{reason}"
         )
 
     def kill(self) -> None:
@@ -199,20 +211,6 @@ _PROCESS_LOCK = threading.Lock()
 _PROCESSES: dict[tuple[str, ...], _MeteorProcess] = {}
 
 
-def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
-    """Return a command's process. A new process may replace the least recently used one."""
-    process = _PROCESSES.pop(command, None)
-    if process is not None and process.process.poll() is not None:
-        process.kill()
-        process = None
-    if process is None:
-        while len(_PROCESSES) >= MAX_PROCESSES:
-            _PROCESSES.pop(next(iter(_PROCESSES))).kill()
-        process = _MeteorProcess(command)
-    _PROCESSES[command] = process
-    return process
-
-
 @atexit.register
 def end_all_processes() -> None:
     """End all processes. Without this call, they end when this Python process exits."""
@@ -229,14 +227,6 @@ def _detach_all_processes() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_detach_all_processes)
-
-
-def _extract_java_error(lines: Sequence[str]) -> str:
-    """Return the Java exception in the lines of standard error, or else the last line."""
-    for line in lines:
-        if line.startswith("Exception in thread"):
-            return f": {line.partition(' java.')[2].partition(': ')[2] or line:.200}"
-    return f": {lines[-1].strip():.200}" if lines else ""
 
 
 def _quote_line(line: bytes) -> str:

@@ -108,10 +108,18 @@ class NeuralMetric(SegmentMeanMetric):
 
         if find_spec(self.PACKAGE[1]) is None:
             raise make_missing_package_error(self.name, self.INSTALL)
-        folder = find_model(self.model)
-        if folder is None:
-            raise MetricFailedError(f"{self.name}: {_explain_missing_model(self.model)}")
-        return folder
+        if folder := find_model(self.model):
+            return folder
+        name = self.model.rpartition("@")[0] or self.model
+        problem = (
+            f"model not found: {self.model}. Download it with 'hf download {name}', or use a "
+            "folder that contains it."
+        )
+        if os.path.isfile(os.path.expanduser(self.model)):
+            problem = f"{self.model} is a file (expected the folder of the model)"
+        elif os.path.isabs(name) or name.startswith((".", "~")) or name.count("/") > 1:
+            problem = f"folder not found: {self.model}"
+        raise MetricFailedError(f"{self.name}: {problem}")
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
         """Return a model's numbers for all segments. `predict` computes the numbers for a range.
@@ -175,7 +183,10 @@ def find_model(model: str) -> str | None:
     if not mark:
         name, revision = model, ""
     other_revisions = []
-    for folder in _list_candidate_folders(name, _USED_FOLDERS.get(model)):
+    parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
+    path = os.path.expanduser(name)
+    folders = (_USED_FOLDERS.get(model, path), path, *(os.path.join(one, path) for one in parents))
+    for folder in map(os.path.abspath, filter(os.path.isdir, folders)):
         revision_here = _compute_revision(folder)
         if not revision or revision_here.startswith(revision):
             return folder
@@ -190,12 +201,17 @@ def find_model(model: str) -> str | None:
     return None
 
 
+def find_model_or_none(model: str) -> str | None:
+    """Return the folder of a model, or None if the model is missing or has another revision."""
+    try:
+        return find_model(model)
+    except MetricFailedError:
+        return None
+
+
 def describe_model(model: str) -> str:
     """Return a model's NAME@REVISION for signatures, or the unchanged name if it is missing."""
-    try:
-        folder = find_model(model)
-    except MetricFailedError:
-        folder = None
+    folder = find_model_or_none(model)
     if folder is None:
         return model
     parts = folder.split(os.sep)
@@ -206,15 +222,6 @@ def describe_model(model: str) -> str:
     name_with_revision = f"{name}@{_compute_revision(folder)[:REVISION_DIGITS]}"
     _USED_FOLDERS[name_with_revision] = folder
     return name_with_revision
-
-
-def _list_candidate_folders(name: str, used_folder: str | None) -> Iterator[str]:
-    """Yield possible folders of a model: `used_folder`, `name`, and folders in TRUEBLEU_MODELS."""
-    parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
-    name = os.path.expanduser(name)
-    for folder in (used_folder or name, name, *(os.path.join(parent, name) for parent in parents)):
-        if os.path.isdir(folder):
-            yield os.path.abspath(folder)
 
 
 def find_hub_cache() -> str:
@@ -278,19 +285,6 @@ def _hash_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
                 file.seek((size - BLOCK_BYTES) * i // (HASHED_BLOCKS - 1))
                 digest.update(file.read(BLOCK_BYTES))
     return digest.hexdigest()
-
-
-def _explain_missing_model(model: str) -> str:
-    """Return the error message for a missing model."""
-    name = model.rpartition("@")[0] or model
-    if os.path.isfile(os.path.expanduser(model)):
-        return f"{model} is a file (expected the folder of the model)"
-    if os.path.isabs(name) or name.startswith((".", "~")) or name.count("/") > 1:
-        return f"folder not found: {model}"
-    return (
-        f"model not found: {model}. Download it with 'hf download {name}', or use a folder that "
-        "contains it."
-    )
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -64,7 +64,7 @@ class NeuralMonkeyBLEU(PythonMetric):
             row += [max(0, c - n) for n in range(self.max_order)]
             rows.append(row)
             reference_counts.append(len(references))
-        return rows, (min(reference_counts, default=1), max(reference_counts, default=1))
+        return rows, reference_counts
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         orders = self.max_order

@@ -7,7 +7,7 @@ co-occurrence statistics. HLT. Scores match mteval-v11b to v14, or NLTK.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from math import exp, log
 from typing import Any
@@ -107,33 +107,20 @@ class NIST(PythonMetric):
         )
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
-        segments = list(self._weight_segments(corpus))
-        reference_counts = [len(one.lengths) for one in segments]
-        return [self._make_row(one) for one in segments], (
-            min(reference_counts),
-            max(reference_counts),
-        )
-
-    def _weight_segments(self, corpus: Corpus) -> Iterator[_SegmentCounts]:
-        """Yield each segment with the information of its matched n-grams per order."""
         counter = _NgramCounter(self.max_order)
         for hypothesis, references in self._tokenize_segments(corpus.hypotheses, corpus.references):
             counter.add_segment(hypothesis, references)
         bits = counter.compute_information(zero_is_false=self.variant == "mteval")
+        rows = []
         for segment in counter.segments:
             (segment.set_nltk_bits if self.variant == "nltk" else segment.set_clipped_bits)(bits)
-            yield segment
-
-    def _make_row(self, segment: _SegmentCounts) -> list[int]:
-        lengths = segment.best or segment.lengths
-        parts = [round(weight * UNITS_PER_BIT) for weight in segment.information]
-        return [
-            segment.length,
-            round(sum(lengths) * PARTS_PER_TOKEN / len(lengths)),
-            *(part >> LOW_BITS for part in parts),
-            *(part % (1 << LOW_BITS) for part in parts),
-            *(max(0, segment.length - n) for n in range(self.max_order)),
-        ]
+            lengths = segment.best or segment.lengths
+            parts = [round(weight * UNITS_PER_BIT) for weight in segment.information]
+            row = [segment.length, round(sum(lengths) * PARTS_PER_TOKEN / len(lengths))]
+            row += [part >> LOW_BITS for part in parts]
+            row += [part % (1 << LOW_BITS) for part in parts]
+            rows.append([*row, *(max(0, segment.length - n) for n in range(self.max_order))])
+        return rows, [len(segment.lengths) for segment in counter.segments]
 
     def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why the score of a row is 0, and what to use instead."""
@@ -280,9 +267,8 @@ class _NgramCounter:
                 self.ngram_ids.get((-1, self.token_ids.get(token, -1))) for token in ("0", "")
             )
             ignored |= {first for first in firsts if first is not None}
-        return list(self._compute_information_bits(ignored))
-
-    def _compute_information_bits(self, ignored_ids: set[int]) -> Iterable[float]:
+        bits = []
         for number, history in enumerate(self.history_ids):
-            history_count = self.word_count if history in ignored_ids else self.frequency[history]
-            yield log(history_count / self.frequency[number]) / _LN_2
+            history_count = self.word_count if history in ignored else self.frequency[history]
+            bits.append(log(history_count / self.frequency[number]) / _LN_2)
+        return bits

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
+from itertools import accumulate, takewhile
 from math import exp, fsum, log
 from typing import Any
 
@@ -286,7 +287,12 @@ class NLTKBLEU(PythonMetric):
         weights = self.weights
         orders = self.max_order
         if self._values["auto_reweigh"]:
-            weights = tuple(_apply_auto_reweigh(one, length) for one in weights)
+            # NLTK only changes default weights.
+            default = (0.25, 0.25, 0.25, 0.25)
+            is_short = length < len(default)
+            weights = tuple(
+                (1 / length,) * length if is_short and one == default else one for one in weights
+            )
             if release < (3, 6, 6):  # these releases also drop higher orders
                 orders = len(weights[0])
         smoothed = self._smooth_precisions(
@@ -314,11 +320,21 @@ class NLTKBLEU(PythonMetric):
         hypothesis_length: int,
     ) -> Sequence[Precision]:
         """Return the smoothed precisions, as exact fractions where NLTK uses fractions."""
-        method = self.method
-        if method <= 2:
-            return self._smooth_by_simple_method(fractions)
-        if method == 3:
-            return _smooth_by_halving(fractions)
+        method, release = self.method, _parse_release(self.version)
+        if method == 0:
+            if release < (3, 3):
+                # These releases leave out the first order without a match and all higher orders.
+                fractions = list(takewhile(lambda pair: pair[0], fractions))
+            return [m / t if m else sys.float_info.min for m, t in fractions]
+        if method == 1:
+            return [(m or self._values["epsilon"]) / t for m, t in fractions]
+        if method == 2:
+            first = 1 if release >= (3, 6) else 0
+            return [(m + (i >= first)) / (t + (i >= first)) for i, (m, t) in enumerate(fractions)]
+        if method == 3:  # counts 1/2, 1/4, ... of a match, as in mteval-v13a
+            zeros = accumulate(not match for match, _ in fractions)
+            pairs = zip(zeros, fractions, strict=True)
+            return [m / t if m else 1 / (2**n * t) for n, (m, t) in pairs]
         if method == 4:
             return self._smooth_by_length(fractions, hypothesis_length)
         if method == 5:
@@ -328,23 +344,6 @@ class NLTKBLEU(PythonMetric):
         return _average_neighbours(
             self._smooth_by_length(fractions, hypothesis_length), five_gram_precision
         )
-
-    def _smooth_by_simple_method(self, fractions: list[tuple[int, int]]) -> list[Precision]:
-        method, release = self.method, _parse_release(self.version)
-        if method == 0:
-            if release < (3, 3):
-                # These releases leave out the first order without a match and all higher orders.
-                order_count = next(
-                    (i for i, (m, _) in enumerate(fractions) if not m), len(fractions)
-                )
-                fractions = fractions[:order_count]
-            return [m / t if m else sys.float_info.min for m, t in fractions]
-        if method == 1:
-            return [(m or self._values["epsilon"]) / t for m, t in fractions]
-        from_order = 1 if release >= (3, 6) else 0
-        return [
-            (m + (i >= from_order)) / (t + (i >= from_order)) for i, (m, t) in enumerate(fractions)
-        ]
 
     def _smooth_by_length(
         self, fractions: list[tuple[int, int]], hypothesis_length: int
@@ -388,15 +387,6 @@ class NLTKBLEU(PythonMetric):
         return precisions
 
 
-def _smooth_by_halving(fractions: list[tuple[int, int]]) -> list[float]:
-    """Apply method 3: count 1/2, 1/4, ... of a match, as in mteval-v13a."""
-    precisions, zeros = [], 0
-    for match, total in fractions:
-        zeros += not match
-        precisions.append(match / total if match else 1 / (2**zeros * total))
-    return precisions
-
-
 def _average_neighbours(
     precisions: list[Precision], five_gram_precision: Fraction
 ) -> list[Precision]:
@@ -409,13 +399,6 @@ def _average_neighbours(
         mean = (mean + precision + following) / 3
         means.append(mean)
     return means
-
-
-def _apply_auto_reweigh(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
-    """Return the weights after NLTK's auto_reweigh, which only changes default weights."""
-    if length < 4 and weights == (0.25, 0.25, 0.25, 0.25):
-        return (1 / length,) * length
-    return weights
 
 
 def _parse_release(version: str) -> tuple[int, ...]:

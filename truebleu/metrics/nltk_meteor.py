@@ -6,10 +6,10 @@ of correlation with human judgments. Workshop on Statistical Machine Translation
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus
@@ -20,7 +20,6 @@ from truebleu.metrics.python_metric import (
     make_missing_package_error,
 )
 from truebleu.text import tokenizers
-from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu.text.languages import Language
@@ -78,19 +77,6 @@ class NLTKMETEOR(SegmentMeanMetric):
         return find_installed_version("nltk"), ""
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[float]:
-        from truebleu.text.tokenizers import make_tokenizer
-
-        split = make_tokenizer(self.tokenize)
-        score = self._make_scorer()
-        scores = []
-        for number, (hypothesis, references) in enumerate(texts, 1):
-            scores.append(score(list(map(split, references)), split(hypothesis)))
-            if corpus.progress is not None and number % 100 == 0:
-                corpus.progress(number)
-        return scores
-
-    def _make_scorer(self) -> Callable[[Any, Any], float]:
-        """Return a function that computes NLTK's score from references and hypothesis."""
         try:
             from nltk.stem import PorterStemmer, SnowballStemmer
             from nltk.translate.meteor_score import meteor_score
@@ -100,14 +86,18 @@ class NLTKMETEOR(SegmentMeanMetric):
 
         words = nltk_wordnet.load_wordnet() if self.synonyms else nltk_wordnet.WordNet()
         stemmer = PorterStemmer() if self.stemmer == "porter" else SnowballStemmer("english")
-        cached_stemmer = _CachedStemmer(lru_cache(nltk_wordnet.CACHE_SIZE)(stemmer.stem))
-        parameters = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}
-        return lambda references, tokens: float(
-            meteor_score(references, tokens, stemmer=cached_stemmer, wordnet=words, **parameters)
-        )
-
-
-class _CachedStemmer(Record):
-    """Stemmer with a cache, for NLTK's METEOR."""
-
-    stem: Callable[[str], str]
+        options = {
+            "stemmer": SimpleNamespace(stem=lru_cache(nltk_wordnet.CACHE_SIZE)(stemmer.stem)),
+            "wordnet": words,
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "gamma": self.gamma,
+        }
+        split = tokenizers.make_tokenizer(self.tokenize)
+        scores = []
+        for number, (hypothesis, references) in enumerate(texts, 1):
+            reference_tokens = list(map(split, references))
+            scores.append(float(meteor_score(reference_tokens, split(hypothesis), **options)))
+            if corpus.progress is not None and number % 100 == 0:
+                corpus.progress(number)
+        return scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 from truebleu.text import argument_checks
@@ -183,8 +184,4 @@ class Parametrized:
         return hash((type(self), self._equality_key))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_construct_from_values, (type(self), self._values))
-
-
-def _construct_from_values(cls: type[Parametrized], values: dict[str, Any]) -> Parametrized:
-    return cls(**values)
+        return partial(type(self), **self._values), ()

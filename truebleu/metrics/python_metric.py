@@ -104,6 +104,7 @@ class PythonMetric(Metric[PythonScore]):
     SCALE: ClassVar[float] = 100.0
     SCORE: ClassVar[type[PythonScore]] = PythonScore
     _has_kernel_formula = False
+    reads_text = False
 
     @property
     def is_percentage(self) -> bool:
@@ -112,11 +113,6 @@ class PythonMetric(Metric[PythonScore]):
 
     def _prepare(self) -> None:
         """Do nothing, because the kernel does not compute this metric."""
-
-    @property
-    def reads_text(self) -> bool:
-        """False, because the text is read in Python."""
-        return False
 
     def _scan_text(self, _: Corpus) -> None:
         return None
@@ -147,7 +143,8 @@ class PythonMetric(Metric[PythonScore]):
         return statistics.tolist(), summary["references"] or (1, 1)
 
     def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
-        rows, reference_range = self._count_rows(corpus)
+        rows, counts = self._count_rows(corpus)
+        reference_range = min(counts, default=1), max(counts, default=1)
         table = Table.from_rows(rows, len(self.columns))
         summary = EMPTY_SUMMARY | {"segments": len(rows), "references": reference_range}
         return table.total() if corpus.totals else table, summary
@@ -261,11 +258,7 @@ class SegmentMeanMetric(SourceMetric):
     DETERMINISTIC: ClassVar[bool] = True
     # True if numbers that are slow to compute are cached (see `score_cache`).
     IS_CACHED: ClassVar[bool] = False
-
-    @property
-    def is_mean(self) -> bool:
-        """True, because the corpus score is the mean of segment scores."""
-        return True
+    is_mean = True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -330,37 +323,35 @@ class SegmentMeanMetric(SourceMetric):
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         texts = list(corpus_inputs.read_segments(corpus.hypotheses, corpus.references))
         reference_counts = [len(others) for _, others in texts]
-        reference_range = (
-            (min(reference_counts), max(reference_counts)) if reference_counts else (1, 1)
-        )
-        if self.REFERENCES == "one" and reference_range[1] > 1:
+        most = max(reference_counts, default=1)
+        if self.REFERENCES == "one" and most > 1:
             raise MetricFailedError(
                 f"references: {self.name} accepts one reference per segment, but segment "
-                f"{1 + reference_counts.index(reference_range[1])} has {reference_range[1]}"
+                f"{1 + reference_counts.index(most)} has {most}"
             )
-        flat_numbers = self._load_or_compute_numbers(corpus, texts)
         width = len(self.NUMBER_NAMES)
+        flat_numbers: Sequence[float]
+        if self.IS_CACHED:
+            from truebleu.metrics import score_cache
+
+            flat_numbers = score_cache.load_or_compute_numbers(
+                self._list_cache_key_parts(corpus, texts),
+                len(texts),
+                width,
+                lambda: self._compute_checked_numbers(corpus, texts),
+            )
+        else:
+            flat_numbers = self._compute_checked_numbers(corpus, texts)
         segment_numbers = (flat_numbers[i : i + width] for i in range(0, len(flat_numbers), width))
         extra_integers = self._count_extra_columns(texts)
         return [
             [1, *chain.from_iterable(map(_split_into_integers, row)), *extra]
             for row, extra in zip(segment_numbers, extra_integers, strict=False)
-        ], reference_range
+        ], reference_counts
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterable[Sequence[int]]:  # noqa: ARG002
         """Yield each segment's integers for the columns `EXTRA_COLUMNS`."""
         return repeat(())
-
-    def _load_or_compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> Sequence[float]:
-        """Return the numbers of all segments as one sequence, from the cache if possible."""
-        if not self.IS_CACHED:
-            return self._compute_checked_numbers(corpus, texts)
-        from truebleu.metrics import score_cache
-
-        parts, width = self._list_cache_key_parts(corpus, texts), len(self.NUMBER_NAMES)
-        return score_cache.load_or_compute_numbers(
-            parts, len(texts), width, lambda: self._compute_checked_numbers(corpus, texts)
-        )
 
     def _list_cache_key_parts(self, corpus: Corpus, texts: SegmentTexts) -> Iterator[str]:
         """Yield all data that determines the numbers, for the cache key."""
@@ -380,8 +371,7 @@ class SegmentMeanMetric(SourceMetric):
             missing = f"; segment {len(numbers) + 1} has none" if len(numbers) < len(texts) else ""
             raise MetricFailedError(
                 f"{self.name}: {format_count(len(numbers), 'number')} for "
-                f"{format_count(len(texts), 'segment')}"
-                f"{missing}"
+                f"{format_count(len(texts), 'segment')}{missing}"
             )
         rows: Any = numbers if len(self.NUMBER_NAMES) > 1 else ((number,) for number in numbers)
         flat = []

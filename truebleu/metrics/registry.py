@@ -134,15 +134,13 @@ def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
     >>> metric("BLEU+case.mixed+numrefs.1+smooth.exp+tok.zh+version.1.4.14 = 27.3")
     BLEU(tokenize='zh')
     """
-    resolved = _resolve_metric(name)
-    return resolved.with_parameters(**parameters) if parameters else resolved
-
-
-def _resolve_metric(name: Any) -> AnyMetric:
-    if isinstance(name, str):
+    resolved = _find_registered_metric(name) if isinstance(name, str) else None
+    if resolved is None:
         # Unregistered names are names of scores, such as "chrF3", or signatures.
-        return _find_registered_metric(name) or require_metric(Signature.parse(name).metric())
-    return require_metric(name.metric() if isinstance(name, Signature) else name)
+        signature: Any = Signature.parse(name) if isinstance(name, str) else name
+        is_signature = isinstance(signature, Signature)
+        resolved = require_metric(signature.metric() if is_signature else signature)
+    return resolved.with_parameters(**parameters) if parameters else resolved
 
 
 def _find_registered_metric(name: str) -> AnyMetric | None:
@@ -303,9 +301,11 @@ def _find_class_of_signature(
             # "chrF2+++" is valid only in a signature, which states the word order.
             if implied_fields is not None and (fields or not name.endswith("+++")):
                 return cls, implied_fields
-        elif all(_has_signature_field(cls, key) for key in fields) and _has_same_measure(
-            cls, fields
-        ):
+            continue
+        short_names = cls.get_short_names()
+        value, short = cls.CONSTANTS.get("measure", ("", ""))
+        has_same_measure = not value or value == fields.get("measure", fields.get(short))
+        if has_same_measure and fields.keys() <= {*short_names, *short_names.values()}:
             return cls, {}
     if not name:
         return get_metric_class("bleu"), {}
@@ -325,20 +325,6 @@ def _find_class_of_signature(
     raise ValueError(
         f"unknown metric '{name}'{hint} {', '.join(METRICS)}{source_descriptions}, and signatures"
     )
-
-
-def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
-    """Return whether the fields contain the constant `measure` of the class, if it has one."""
-    constants = cls.CONSTANTS.get("measure")
-    if constants is None:
-        return True
-    value, short = constants
-    return value == fields.get("measure", fields.get(short))
-
-
-def _has_signature_field(cls: type[Metric], key: str) -> bool:
-    names = cls.get_short_names()
-    return key in names or key in names.values()
 
 
 Signature.parser = staticmethod(_parse_signature_cached)

@@ -8,7 +8,7 @@ computes identical scores in less time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY
 from importlib import import_module
@@ -133,15 +133,10 @@ class ROUGE(SegmentMeanMetric):
         """Return the fields that a name such as "ROUGE-2" or "rouge-lsum+stem" implies."""
         lower = name.lower().removesuffix("+stem")
         kind = lower.removeprefix("rouge-").removeprefix("rouge")
-        if not lower.startswith("rouge") or kind not in cls.list_types():
+        if not lower.startswith("rouge") or kind not in cls.PARAMETERS[0].choices:
             return None
         stem = {"stem": "yes"} if name.lower().endswith("+stem") else {}
         return {"type": kind, **stem}
-
-    @classmethod
-    def list_types(cls) -> list[str]:
-        """Return the kinds of ROUGE: 1 to 9, l, lsum."""
-        return cls.PARAMETERS[0].choices
 
     def get_splitting_parameters(self, script: str) -> dict[str, Any]:
         """Return the parameters that make the metric split a script, without the stemmer."""
@@ -175,7 +170,18 @@ class ROUGE(SegmentMeanMetric):
         return REFERENCE_RELEASE, next(filter(None, map(format_package_version, PACKAGES)), "")
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[tuple[float, float, float]]:
-        return list(self._iterate_scores(texts))
+        kind = f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
+        tokenizer = None if self.tokenize == ROUGE_TOKENIZER else _TokenizerAdapter(self.tokenize)
+        scorer = _import_scoring_module("rouge_scorer").RougeScorer(
+            [kind], use_stemmer=self.stemmer, tokenizer=tokenizer
+        )
+        numbers = []
+        for hypothesis, references in texts:
+            # The first of several equally good references is used, as in the original.
+            scores = (scorer.score(other, hypothesis)[kind] for other in references)
+            best = max(scores, key=lambda one: one.fmeasure)
+            numbers.append((best.fmeasure, best.precision, best.recall))
+        return numbers
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
         """Yield each segment's counts of Latin and of other letters if ROUGE splits the text."""
@@ -190,23 +196,6 @@ class ROUGE(SegmentMeanMetric):
         """Raise MetricFailedError if most letters belong to scripts that ROUGE ignores."""
         if problem := _describe_non_latin_text(*table.total().tolist()[0][-2:]):
             raise MetricFailedError(f"{self.name}: {problem}")
-
-    def _iterate_scores(self, texts: SegmentTexts) -> Iterator[tuple[float, float, float]]:
-        score, kind = self._make_scorer(), f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
-        for hypothesis, references in texts:
-            # The first of several equally good references is used, as in the original.
-            scores = (score(other, hypothesis)[kind] for other in references)
-            best = max(scores, key=lambda one: one.fmeasure)
-            yield best.fmeasure, best.precision, best.recall
-
-    def _make_scorer(self) -> Callable[[str, str], Any]:
-        """Return the installed package's function that scores a reference and a hypothesis."""
-        scorer = _import_scoring_module("rouge_scorer").RougeScorer
-        tokenizer = None if self.tokenize == ROUGE_TOKENIZER else _TokenizerAdapter(self.tokenize)
-        kinds = [f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"]
-        scorer_object = scorer(kinds, use_stemmer=self.stemmer, tokenizer=tokenizer)
-        score: Callable[[str, str], Any] = scorer_object.score
-        return score
 
 
 def _import_scoring_module(name: str) -> Any:

@@ -47,7 +47,11 @@ def load_or_compute_numbers(
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute_numbers()
-    path = os.path.join(find_score_cache(), f"{_hash_key_parts(parts)}.f64")
+    digest = hashlib.sha256(VERSION.encode())
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(data) + data)
+    path = os.path.join(find_score_cache(), f"{digest.hexdigest()}.f64")
     cached_numbers = _read_numbers(path, segments * width)
     if cached_numbers is not None:
         return cached_numbers
@@ -69,12 +73,3 @@ def _read_numbers(path: str, count: int) -> Sequence[float] | None:
     except OSError:
         return None
     return array("d", content) if len(content) == 8 * count else None
-
-
-def _hash_key_parts(parts: Iterable[str]) -> str:
-    """Return the checksum of the data that determines the numbers."""
-    digest = hashlib.sha256(VERSION.encode())
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(data) + data)
-    return digest.hexdigest()

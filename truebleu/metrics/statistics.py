@@ -148,10 +148,12 @@ class Statistics(Table):
             if step == 1:
                 return self._with_table(self.range(start, max(start, stop)))
             return self._with_table(self.pick(list(range(start, stop, step))))
-        position = _as_integer(index)
-        if position is not None:
-            row = resolve_index("segment", position, len(self))
+        try:
+            # NumPy arrays have `__index__`, but most cannot be converted.
+            row = resolve_index("segment", index.__index__(), len(self))  # type: ignore[union-attr]
             return self._with_table(self.range(row, row + 1))
+        except (AttributeError, TypeError):
+            pass
         assert not isinstance(index, int)
         # Convert booleans and integers of NumPy and other libraries to Python's own types.
         selection: list[Any] = getattr(index, "tolist", lambda: list(index))()
@@ -297,15 +299,6 @@ def resolve_index(subject: str, index: int, count: int) -> int:
     if not -count <= index < count:
         raise IndexError(f"{subject} {index} is out of range for {count} (the first is 0)")
     return index % count
-
-
-def _as_integer(value: object) -> int | None:
-    """Convert an integer of any library to a Python integer, or return None for other values."""
-    try:
-        return value.__index__()  # type: ignore[attr-defined, no-any-return]
-    except (AttributeError, TypeError):
-        # NumPy arrays have `__index__`, but most cannot be converted.
-        return None
 
 
 def _describe_difference(fingerprint: str, other_fingerprint: str) -> str:

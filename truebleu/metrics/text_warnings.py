@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
@@ -58,10 +59,8 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
     if earlier is None:
         return later
 
-    def merge_counts(
-        pair: tuple[tuple[int, list[int]], tuple[int, list[int]]],
-    ) -> tuple[int, list[int]]:
-        (count, first), (more_count, more_first) = pair
+    def merge_counts(counts: Any, more_counts: Any) -> tuple[int, list[int]]:
+        (count, first), (more_count, more_first) = counts, more_counts
         return count + more_count, [*first, *more_first][: max(len(first), 3)]
 
     summary: Summary = {
@@ -69,10 +68,8 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
         **earlier,
         "segments": earlier["segments"] + later["segments"],
         "identical": earlier["identical"] + later["identical"],
-        "tokenized": merge_counts((earlier["tokenized"], later["tokenized"])),
-        "empty": [
-            merge_counts(pair) for pair in zip(earlier["empty"], later["empty"], strict=False)
-        ],
+        "tokenized": merge_counts(earlier["tokenized"], later["tokenized"]),
+        "empty": list(map(merge_counts, earlier["empty"], later["empty"])),
     }
     if "tokens" in earlier and "tokens" in later:
         summary["tokens"] = earlier["tokens"] + later["tokens"]
@@ -159,15 +156,12 @@ def warn_about_texts(
         text = f"{join_words(names)}: {line}"
         warnings.append({"kind": "parameters", "systems": [], "metrics": names, "text": text})
     warnings += _warn_about_file_names([*summaries], references, [*metrics.values()])
-    if language is not None:
-        warnings += _warn_about_metric_languages(metrics, language)
-    else:
-        warnings += _warn_about_english_metrics(summaries, metrics)
+    warnings += _warn_about_metric_languages(summaries, metrics, language)
     warnings += _warn_about_tokenizer_languages(summaries, metrics, language)
     has_unsplit_metrics = bool(list_unsplit_metrics(warnings))
     for system, summary in summaries.items():
         for kind, index, text in _warn_about_system(summary, references, tokenize, language):
-            if text and not (kind == UNSPLIT_KIND and has_unsplit_metrics):
+            if not (kind == UNSPLIT_KIND and has_unsplit_metrics):
                 # References in lists share one name. Every system's summary lists their marks.
                 name = references[min(index, len(references)) - 1] if index else system
                 names = systems_by_warning.setdefault((kind, text), [])
@@ -193,17 +187,6 @@ def warn_about_texts(
     return warnings
 
 
-def _warn_about_metric_languages(metrics: NamedMetrics, tag: str) -> Iterator[dict[str, Any]]:
-    """Yield a warning for each metric whose parameters are for another language."""
-    from truebleu.text import languages
-
-    language = languages.get_target_language(tag)
-    for metric, name in metrics.items():
-        if problem := metric.describe_language_mismatch(language):
-            text = f"{name}: -l selects {language.name}, but {problem}"
-            yield {"kind": "language", "systems": [], "metrics": [name], "text": text}
-
-
 def _get_reference_text(summaries: Mapping[str, Summary]) -> Any:
     """Return the summary of the longest text of the references, or None without a summary."""
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
@@ -222,29 +205,36 @@ def may_be_for_english(metric: Any) -> bool:
     return depends and is_english and metric.can_split("diacritics")
 
 
-def _warn_about_english_metrics(
-    summaries: Mapping[str, Summary], metrics: NamedMetrics
+def _warn_about_metric_languages(
+    summaries: Mapping[str, Summary], metrics: NamedMetrics, tag: str | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a warning for each metric for English if the references are not in English."""
-    text = _get_reference_text(summaries)
-    if text is None:
-        return
-    is_latin = text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
-    if is_latin and text["accented"] <= MAX_ACCENTED * text["characters"]:
-        return
-    for metric, name in filter(lambda item: may_be_for_english(item[0]), metrics.items()):
+    """Yield a warning for each metric whose parameters are for another language.
+
+    Without a tag, only metrics for English are examined, if the references are not in English.
+    """
+    evidence = ""
+    if tag is None:
+        text = _get_reference_text(summaries)
+        if text is None:
+            return
+        is_latin = text["scripts"].get("latin", 0) > MIN_PLAIN_SHARE * text["characters"]
+        if is_latin and text["accented"] <= MAX_ACCENTED * text["characters"]:
+            return
+        evidence = "outside a-z" if is_latin else "not Latin"
+    for metric, name in metrics.items():
+        if tag is None and not may_be_for_english(metric):
+            continue
         from truebleu.text import languages
 
-        problem = metric.describe_language_mismatch(languages.get_target_language("de"))
-        if problem:
-            evidence = "outside a-z" if is_latin else "not Latin"
-            yield {
-                "kind": "language",
-                "systems": [],
-                "metrics": [name],
-                "text": f"{name}: {problem}, but many letters of the references are {evidence}. "
-                "Select the language with -l (language=... in Python).",
-            }
+        language = languages.get_target_language(tag or "de")
+        if problem := metric.describe_language_mismatch(language):
+            text = (
+                f"{name}: {problem}, but many letters of the references are {evidence}. "
+                "Select the language with -l (language=... in Python)."
+            )
+            if tag is not None:
+                text = f"{name}: -l selects {language.name}, but {problem}"
+            yield {"kind": "language", "systems": [], "metrics": [name], "text": text}
 
 
 def _warn_about_file_names(
@@ -286,7 +276,7 @@ def _warn_about_file_names(
         "kind": WRONG_REFERENCE_KIND,
         "systems": list(systems),
         "metrics": metrics,
-        "text": text + (_describe_unreliability(metrics) if metrics else ""),
+        "text": text + _describe_unreliability(metrics),
     }
 
 
@@ -320,7 +310,8 @@ def _warn_about_tokenizer_languages(
 def _warn_about_system(
     summary: Summary, references: Sequence[str], tokenize: str | None, language: str | None
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield the kind, input index (0: hypotheses) and text (possibly "") of each warning."""
+    """Yield the kind, input index (0: hypotheses) and text of each warning."""
+    segment_count = summary["segments"]
     for index in summary["marked"]:
         text = (
             "starts with a byte-order mark, which is scored as part of its first word; "
@@ -330,12 +321,19 @@ def _warn_about_system(
     has_own_name = len(references) > 1 or len(summary["empty"]) < 3
     for kind, index, text in chain(_warn_about_inputs(summary), _warn_about_marks(summary)):
         yield kind, index if has_own_name else min(index, 1), text
-    yield TOKENIZED_KIND, 0, _warn_about_tokenized_text(summary)
+    count, first = summary["tokenized"]
+    if count >= MIN_TOKENIZED or count >= max(MIN_TOKENIZED_WITH_SHARE, segment_count / 100):
+        text = (
+            f'{count} of {segment_count} lines look tokenized, ending in " ." (the first are '
+            f"{join_words(list(map(str, first)))}); the score may be wrong. Detokenize the text "
+            "first."
+        )
+        yield TOKENIZED_KIND, 0, text
     for kind, text in _warn_about_language(summary, language):
         yield kind, 0, text
-    copies = _warn_about_copies(summary, references)
-    is_reference = copies.endswith(REFERENCE_AS_OUTPUT) and summary["segments"] >= MIN_SEGMENTS
-    yield MIXUP_KIND if is_reference else IDENTICAL_KIND, 0, copies
+    if copies := _describe_copies(summary, references):
+        is_reference = copies.endswith(REFERENCE_AS_OUTPUT) and segment_count >= MIN_SEGMENTS
+        yield MIXUP_KIND if is_reference else IDENTICAL_KIND, 0, copies
     if letter_case := summary.get("letter_case"):
         text = (
             f"the text is in {letter_case}, but the references are not, so many words do not "
@@ -344,7 +342,19 @@ def _warn_about_system(
         yield CASE_KIND, 0, text
     if mixup := summary.get("mixup"):
         yield MIXUP_KIND, 0, MIXUPS[mixup[0]].format(evidence=mixup[1])
-    yield UNSPLIT_KIND, 0, _warn_about_unsplit_text(summary, tokenize)
+    examined, characters = summary["characters"]
+    tokens = summary.get("tokens")
+    if (
+        tokens is not None
+        and tokens < MIN_TOKENS_PER_SEGMENT * segment_count
+        and characters > text_marks.MIN_CHARACTERS_PER_SEGMENT * examined
+        and not text_marks.find_differing_scripts(summary)
+    ):
+        text = (
+            f"the tokenizer {tokenize} finds {tokens / segment_count:.1f} tokens per segment "
+            f"of {characters / examined:.0f} characters"
+        )
+        yield UNSPLIT_KIND, 0, text
 
 
 def _add_affected_metrics(
@@ -356,12 +366,14 @@ def _add_affected_metrics(
         return
     texts = {name: summaries[name] for name in systems or summaries}
     if share := UNRELIABLE_KINDS[kind]:
-        is_reference = not systems
-        affected_systems = [
-            name
-            for name, one in texts.items()
-            if _has_share_of_lines(one, kind, share, is_reference=is_reference)
-        ]
+        affected_systems = []
+        for name, one in texts.items():
+            examined, counts = _count_lines(one, kind)
+            count = counts[0] if systems else min(counts[1:], default=0)
+            if count >= share * examined and (
+                kind not in COMPARED_KINDS or _differ_in_lines(one, kind)
+            ):
+                affected_systems.append(name)
         if not affected_systems and kind not in SPACES_KINDS:
             return
         warning["systems"] = affected_systems
@@ -385,15 +397,6 @@ def _count_lines(summary: Summary, kind: str) -> tuple[int, list[int]]:
     _, examined, inputs = summary.get("text_marks") or ("", 0, [])
     mark = TOKENIZED_KIND if kind in SPACES_KINDS else kind
     return examined, [marks[mark].segments if mark in marks else 0 for marks in inputs]
-
-
-def _has_share_of_lines(summary: Summary, kind: str, share: float, *, is_reference: bool) -> bool:
-    """Return whether enough lines of the hypotheses, or of each reference, are affected."""
-    examined, counts = _count_lines(summary, kind)
-    count = min(counts[1:], default=0) if is_reference else counts[0]
-    return count >= share * examined and (
-        kind not in COMPARED_KINDS or _differ_in_lines(summary, kind)
-    )
 
 
 def _differ_in_lines(summary: Summary, kind: str) -> bool:
@@ -451,7 +454,7 @@ def warn_about_references(
     for script in languages.find_unsplit_scripts(text):
         properties = languages.UNSPLIT_SCRIPTS[script]
         by_option: dict[str, list[Any]] = {}
-        has_others = any(one.can_split(script) for one in metrics if _has_tokenizer(one))
+        has_others = any(one.can_split(script) for one in metrics if "tokenize" in one.parameters)
         for metric in metrics:
             if not metric.can_split(script):
                 values = metric.get_splitting_parameters(script)
@@ -504,6 +507,8 @@ UNTESTED = " are unreliable and not reported as significant."
 
 def _describe_unreliability(metrics: Sequence[str], systems: Sequence[str] = ()) -> str:
     """Return a sentence about metrics that are unreliable for some systems, or for all systems."""
+    if not metrics:
+        return ""
     to_systems = f" to {join_words(systems)}" if systems else ""
     return f" Differences in {join_words(metrics)}{to_systems}{UNRELIABLE}"
 
@@ -550,7 +555,7 @@ def _recommend_characters(
     text: str, unsplit: Sequence[Any], metrics: NamedMetrics
 ) -> dict[str, Any]:
     """Return the fields of a warning about metrics that do not split a text: use characters."""
-    others = [one for one in metrics if _has_tokenizer(one) and one not in unsplit]
+    others = [one for one in metrics if "tokenize" in one.parameters and one not in unsplit]
     options = dict.fromkeys(
         _format_options(one, {"tokenize": "char"}, has_others=bool(others)) for one in unsplit
     )
@@ -559,10 +564,6 @@ def _recommend_characters(
     text += f"{'splits' if len(options) == 1 else 'split'} any text."
     text += _describe_unreliability(names)
     return {"metrics": names, "option": " ".join(options), "text": text}
-
-
-def _has_tokenizer(metric: Any) -> bool:
-    return "tokenize" in metric.parameters
 
 
 def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
@@ -705,21 +706,6 @@ class ZeroSegments:
         ]
 
 
-def _warn_about_tokenized_text(summary: Summary) -> str:
-    count, first = summary["tokenized"]
-    segments = summary["segments"]
-    is_suspicious = count >= MIN_TOKENIZED or (
-        count >= MIN_TOKENIZED_WITH_SHARE and count >= segments / 100
-    )
-    if not is_suspicious:
-        return ""
-    lines = join_words([str(number) for number in first])
-    return (
-        f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); the '
-        "score may be wrong. Detokenize the text first."
-    )
-
-
 def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tuple[str, str]]:
     """Yield warnings, with their kinds, if the script does not fit the language or the references.
 
@@ -738,7 +724,8 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
     target = None if language is None else languages.get_target_language(language)
     if target is not None and characters >= text_marks.MIN_CHARACTERS_PER_SEGMENT:
         text = languages.describe_script_mismatch(target, compute_script_shares(summary))
-        yield "language", text
+        if text:
+            yield "language", text
     if summary.get("han"):
         script, *reference_scripts = map(languages.detect_chinese_variant, summary["han"])
         expected_script = target.chinese_variant if target else ""
@@ -780,21 +767,6 @@ def compute_script_shares(summary: Summary) -> dict[str, float]:
     return {name: count / characters for name, count in summary.get("scripts", {}).items()}
 
 
-def _warn_about_unsplit_text(summary: Summary, tokenize: str | None) -> str:
-    segments, characters = summary["characters"]
-    tokens = summary.get("tokens")
-    if tokens is None or text_marks.find_differing_scripts(summary):
-        return ""
-    if not segments or characters <= text_marks.MIN_CHARACTERS_PER_SEGMENT * segments:
-        return ""
-    if tokens >= MIN_TOKENS_PER_SEGMENT * summary["segments"]:
-        return ""
-    return (
-        f"the tokenizer {tokenize} finds {tokens / summary['segments']:.1f} tokens per segment "
-        f"of {characters / segments:.0f} characters"
-    )
-
-
 def _name_reference(references: Sequence[str], index: int) -> str:
     """Return the name of a reference. References in one list or file have only a number."""
     return references[index] if len(references) > 1 else f"reference {index + 1}"
@@ -819,11 +791,11 @@ def _warn_about_wrong_reference(
         "kind": WRONG_REFERENCE_KIND,
         "systems": [*summaries],
         "metrics": metrics,
-        "text": text + (_describe_unreliability(metrics) if metrics else ""),
+        "text": text + _describe_unreliability(metrics),
     }
 
 
-def _warn_about_copies(summary: Summary, references: Sequence[str]) -> str:
+def _describe_copies(summary: Summary, references: Sequence[str]) -> str:
     count, segment_count = summary["identical"], summary["segments"]
     reference = references[0]
     copies, first = summary.get("copied_reference"), ""
@@ -853,11 +825,11 @@ def warn_about_identical_outputs(
     Only outputs with equal scores are compared.
     """
     warnings = []
-    names = list(systems)
+    names = [name for name, output in systems.items() if not is_stream(output)]
     for i, name in enumerate(names):
         for earlier in names[:i]:
-            if have_equal_scores(name, earlier) and _have_same_lines(
-                systems[name], systems[earlier]
+            if have_equal_scores(name, earlier) and all(
+                map(eq, *(iterate_items("systems", systems[one]) for one in (name, earlier)))
             ):
                 text = f"{earlier} and {name}: these outputs are identical"
                 warnings.append({"kind": "same output", "systems": [earlier, name], "text": text})
@@ -870,11 +842,3 @@ def warn_about_line_breaks(scores: Iterable[Any]) -> Warnings:
     caption_scores = (score for score in scores if getattr(score, "line_breaks", 0))
     lines = dict.fromkeys(line for score in caption_scores for line in score.warnings)
     return [{"kind": "line breaks", "systems": [], "text": line} for line in lines]
-
-
-def _have_same_lines(earlier: Any, later: Any) -> bool:
-    """Return whether the lines of two system outputs, equal in number, are identical."""
-    if is_stream(earlier) or is_stream(later):
-        return False
-    items = (iterate_items("systems", one) for one in (earlier, later))
-    return all(a == b for a, b in zip(*items, strict=False))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from math import expm1, fsum, log1p
 from sys import maxsize
 from typing import Any, NamedTuple
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, Table
+from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.bleu import BLEU
@@ -70,7 +70,12 @@ def self_bleu(
     else:
         sampled_texts = corpus_inputs.read_text_list("texts", texts)[:sample]
         _check_text_count(len(sampled_texts))
-        values = list(_score_with_all_others(metric, sampled_texts, workers))
+        values = []
+        for first in range(0, len(sampled_texts), ROWS):
+            rows = range(first, min(first + ROWS, len(sampled_texts)))
+            others = [(*sampled_texts[:i], *sampled_texts[i + 1 :]) for i in rows]
+            row_texts = sampled_texts[first : rows.stop]
+            values += metric.segments(row_texts, others, workers=workers)
     return CompositeScore(
         "self-BLEU",
         sum(values) / len(values),
@@ -108,33 +113,18 @@ def _score_leave_one_out(
     if metric.parameters["reference_length"] == "single" and len(table) > 2:
         raise InputError("texts: all other texts are references, but this metric supports only one")
     factor = 100.0 / metric.natural_scale
-    return [factor * value for value in _compute_row_scores(metric, table)]
-
-
-def _compute_row_scores(metric: BLEU, table: Table) -> Sequence[float]:
-    """Return the score of each row on the metric's natural scale."""
     if metric.length_rule != "average":
-        return metric.compute_values(table, segment=True)
+        return [factor * value for value in metric.compute_values(table, segment=True)]
     # The table contains the summed length of the other texts instead of the average.
-    value, orders, other_count = (
+    compute_score, first_total = (
         metric.make_formula(segment=True).compute_score,
-        metric.max_order,
-        len(table) - 1,
+        metric.max_order + 2,
     )
     return [
-        value(row[2 : 2 + orders], row[2 + orders :], row[0], row[1] / other_count)
+        factor
+        * compute_score(row[2:first_total], row[first_total:], row[0], row[1] / (len(table) - 1))
         for row in table.tolist()
     ]
-
-
-def _score_with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Iterator[float]:
-    """Yield the score of each text with all other texts as references."""
-    for first in range(0, len(texts), ROWS):
-        row_range = range(first, min(first + ROWS, len(texts)))
-        other_texts = [(*texts[:i], *texts[i + 1 :]) for i in row_range]
-        yield from metric.segments(
-            texts[row_range.start : row_range.stop], other_texts, workers=workers
-        )
 
 
 class PairwiseDiversity(CompositeScore):

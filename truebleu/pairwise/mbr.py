@@ -85,9 +85,11 @@ class MBR(Record):
         return self.value
 
     def __str__(self) -> str:
+        scored = f" ({self.method}, {sum(self.seen):,} scores)"
         head = (
             f"MBR by {self.utility}: candidate {self.index} of {len(self)} is best, "
-            f"expected score {self.value:.2f} over {self.references} references{self._method_note}"
+            f"expected score {self.value:.2f} over {self.references} references"
+            f"{'' if self.method == 'exact' else scored}"
         )
         rows = [("rank", "candidate", "expected", "text")]
         rows += [
@@ -106,13 +108,6 @@ class MBR(Record):
             f"<MBR: candidate {self.index} of {len(self)} is best, expected {self.utility} "
             f"{self.value:.2f}: {_shorten(self.best)!r}>"
         )
-
-    @property
-    def _method_note(self) -> str:
-        """Return the note that print() adds if the method is not exact."""
-        if self.method == "exact":
-            return ""
-        return f" ({self.method}, {sum(self.seen):,} scores)"
 
     def __hash__(self) -> int:
         return hash((self.utility, self.candidates))
@@ -255,11 +250,15 @@ def mbr(
     results: Iterable[mbr_search.SearchResult]
     if method == "pruned":
         results = mbr_search.search_candidates_with_pruning(resolved_utility, work, level, seed)
+    elif method == "aggregate":
+        sums = resolved_utility.score_against_sums(work)
+        results = (mbr_search.SearchResult(one, [1] * len(one)) for one in sums)
     else:
-        results = {
-            "exact": mbr_search.search_candidates_exactly,
-            "aggregate": mbr_search.search_candidates_by_aggregation,
-        }[method](resolved_utility, work)
+        means = zip(work, resolved_utility.compute_expected_scores(work), strict=True)
+        results = (
+            mbr_search.SearchResult(one, [len(source.references)] * len(one))
+            for source, one in means
+        )
     ranked = [
         _rank_candidates(resolved_utility, source, candidates, one, method)
         for source, candidates, one in zip(work, sets, results, strict=True)
@@ -298,7 +297,7 @@ def _match_references(
     has_several_sources: bool,
 ) -> list[list[str]]:
     """Return the references of each source, one per column of its matrix."""
-    widths = list(map(matrices.get_column_count, range(len(sets))))
+    widths = [len(matrix[0]) for matrix in matrices.matrices]
     if references is None:
         return [[""] * width for width in widths]
     reference_sets = _get_references(references, sets, has_several_sources=has_several_sources)

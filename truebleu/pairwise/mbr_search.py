@@ -28,28 +28,6 @@ class SearchResult(NamedTuple):
     """The number of references used to score each candidate, or 1 for the sum of references."""
 
 
-def search_candidates_exactly(
-    utility: Utility, sources: Sequence[Source]
-) -> Iterator[SearchResult]:
-    """Yield the expected scores of each source, computed from all candidate-reference pairs."""
-    for source, expected in zip(sources, utility.compute_expected_scores(sources), strict=True):
-        yield SearchResult(expected, [len(source.references)] * len(expected))
-
-
-def search_candidates_by_aggregation(
-    utility: Utility, sources: Sequence[Source]
-) -> Iterator[SearchResult]:
-    """Yield each candidate's score against the sum of the references, in linear time.
-
-    John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
-    forests. ACL. Jannis Vamvas and Rico Sennrich (2024): Linear-time minimum Bayes risk decoding
-    with reference aggregation. ACL. They divide the sum by the number of references; this function
-    multiplies the candidate's counts by it instead, so that all counts are integers.
-    """
-    for expected in utility.score_against_sums(sources):
-        yield SearchResult(expected, [1] * len(expected))
-
-
 def search_candidates_with_pruning(
     utility: Utility, sources: Sequence[Source], level: float, seed: int | None
 ) -> Iterator[SearchResult]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from math import isfinite
 from typing import Any
 
@@ -166,15 +166,11 @@ class MetricUtility(TextUtility):
 
     def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """Yield the expected scores of each source. Small sources share a call, to save time."""
-        small: list[Source] = []
-        for source in sources:
-            if self._is_small_source(source):
-                small.append(source)
-                continue
-            yield from self._score_sources_together(small)
-            small = []
-            yield self._score_one_source(source)
-        yield from self._score_sources_together(small)
+        for is_small, group in groupby(sources, self._is_small_source):
+            if is_small:
+                yield from self._score_sources_together(list(group))
+            else:
+                yield from map(self._score_one_source, group)
 
     def _is_small_source(self, source: Source) -> bool:
         """Return whether scoring pair by pair is faster than indexing a source's texts."""
@@ -192,21 +188,11 @@ class MetricUtility(TextUtility):
         ).tolist()
 
     def _score_sources_together(self, sources: list[Source]) -> Iterator[list[float]]:
-        try:
-            means = self._compute_all_expected_scores(sources)
-        except InputError:
-            # Score sources one by one, so that the error names the source and text at fault.
-            for source in sources:
-                self._score_one_source(source)
-            raise
-        if means is None:
+        """Yield the expected scores of each source, computed in one call if possible."""
+        metric = self.metric
+        if not (metric._has_kernel_formula and metric.reads_text):  # noqa: SLF001
             yield from super().compute_expected_scores(sources)
             return
-        for source in sources:
-            yield list(islice(means, len(source.candidates)))
-
-    def _compute_all_expected_scores(self, sources: list[Source]) -> Iterator[float] | None:
-        """Return all candidates' expected scores, computed in one call, or None if unsupported."""
         candidate_texts: list[str] = []
         reference_texts: list[str] = []
         sets, alike = [], True
@@ -218,18 +204,30 @@ class MetricUtility(TextUtility):
             reference_texts += places
             total_weight = float(len(order)) if source.weights is None else sum(source.weights)
             sets.append((len(source.candidates), len(places), order, source.weights, total_weight))
-        metric = self.metric
-        if not (metric._has_kernel_formula and metric.reads_text):  # noqa: SLF001
-            return None
         hypotheses = strings(tuple(candidate_texts), "hypotheses")
         references = None if alike else strings(tuple(reference_texts), "references")
-        expected_scores = metric._kernel.expected(  # noqa: SLF001
-            hypotheses, references, sets, COMPENSATED, self.workers
-        )
-        return iter(expected_scores.tolist())
+        try:
+            means = metric._kernel.expected(  # noqa: SLF001
+                hypotheses, references, sets, COMPENSATED, self.workers
+            )
+        except InputError:
+            # Score sources one by one, so that the error names the source and text at fault.
+            for source in sources:
+                self._score_one_source(source)
+            raise
+        remaining = iter(means.tolist())
+        for source in sources:
+            yield list(islice(remaining, len(source.candidates)))
 
     def score_against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
-        """Yield scores against the sum of the references, each multiplied by its integer weight."""
+        """Yield scores against the sum of the references, each multiplied by its integer weight.
+
+        John DeNero, David Chiang and Kevin Knight (2009): Fast consensus decoding over translation
+        forests. ACL. Jannis Vamvas and Rico Sennrich (2024): Linear-time minimum Bayes risk
+        decoding with reference aggregation. ACL. They divide the sum by the number of references;
+        this method multiplies the candidate's counts by it instead, so that all counts are
+        integers.
+        """
         weights: list[int] | None = None
         if any(source.weights for source in sources):
             weights = []
@@ -338,10 +336,6 @@ class PrecomputedUtility(Utility):
             for candidate in candidates:
                 row = matrix[candidate]
                 yield [row[reference] for reference in references]
-
-    def get_column_count(self, number: int) -> int:
-        """Return the number of columns in the matrix of a source."""
-        return len(self.matrices[number][0])
 
 
 def is_precomputed(utility: object) -> bool:

@@ -276,11 +276,6 @@ def parse_number(text: str) -> float:
     return number
 
 
-def read_number(value: object) -> float:
-    """Return the finite number in a string or JSON value, or raise ValueError."""
-    return parse_number(value) if isinstance(value, str) else check_number("value", value, -inf)
-
-
 def is_whole_number(text: str) -> bool:
     """Return whether a string consists of 1 to 40 ASCII digits, so that `int()` can convert it."""
     return text.isascii() and text.isdecimal() and len(text) <= 40
@@ -426,7 +421,10 @@ def to_score(value: Any) -> float:
     ValueError: expected a number from -1e+100 to 1e+100
     """
     is_nan = isinstance(value, float) and isnan(value)
-    score = value if is_nan else read_number(value)
+    if isinstance(value, str):
+        score = parse_number(value)
+    else:
+        score = value if is_nan else check_number("value", value, -inf)
     if abs(score) > MAX_SCORE:
         raise ValueError(f"expected a number from {-MAX_SCORE:g} to {MAX_SCORE:g}")
     return score

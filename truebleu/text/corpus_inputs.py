@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import islice, product, zip_longest
 from typing import Any, TypeAlias
 
 from truebleu import _kernel
@@ -396,24 +396,13 @@ def _fits_better_as_streams(hypotheses: Any, references: tuple[Any, ...]) -> boo
             else 0.0
         )
 
-    hypothesis_features = list(
-        map(
-            extract_features,
-            islice(iterate_items("hypotheses", hypotheses), min(40, len(references))),
-        )
-    )
-    indices = range(len(hypothesis_features))
-    reference_features = [[extract_features(references[i][j]) for j in indices] for i in indices]
-    row_similarity = sum(
-        measure_similarity(hypothesis_features[i], reference_features[i][j])
-        for i in indices
-        for j in indices
-    )
-    column_similarity = sum(
-        measure_similarity(hypothesis_features[i], reference_features[j][i])
-        for i in indices
-        for j in indices
-    )
+    first_hypotheses = islice(iterate_items("hypotheses", hypotheses), min(40, len(references)))
+    hypothesis_features = list(map(extract_features, first_hypotheses))
+    row_similarity = column_similarity = 0.0
+    for i, j in product(range(len(hypothesis_features)), repeat=2):
+        features = extract_features(references[i][j])
+        row_similarity += measure_similarity(hypothesis_features[i], features)
+        column_similarity += measure_similarity(hypothesis_features[j], features)
     return column_similarity > 1.2 * row_similarity + 0.1
 
 
@@ -610,14 +599,11 @@ def normalize_text(form: str, text: str) -> str:
 class NormalizedFile(File):
     """Lines of a file that are converted to a Unicode form while they are read."""
 
+    is_plain_utf8 = False  # the bytes differ from the file on disk
+
     def __init__(self, file: File, form: str) -> None:
         super().__init__(file.path)
         self._file, self._form = file, form
-
-    @property
-    def is_plain_utf8(self) -> bool:
-        """False, because the bytes differ from the file on disk."""
-        return False
 
     def _get_equality_key(self) -> tuple[object, ...]:
         return self._file, self._form

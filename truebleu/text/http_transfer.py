@@ -128,9 +128,9 @@ def _fetch_once(
 ) -> bool:
     limits.check_url(url)
     headers = {"User-Agent": "truebleu", "Accept-Encoding": "identity"}
-    offset, version = 0, _read_part_version(part)
-    if version.get("address") == url and (offset := os.path.getsize(part)):
-        headers |= {"Range": f"bytes={offset}-", "If-Range": version["version"]}
+    offset, recorded = 0, _read_part_version(part)
+    if recorded.get("address") == url and (offset := os.path.getsize(part)):
+        headers |= {"Range": f"bytes={offset}-", "If-Range": recorded["version"]}
     response = _open_url(urllib.request.Request(url, headers=headers), part, limits, offset)
     with response:
         if response.status == 206:
@@ -151,7 +151,16 @@ def _fetch_once(
             limits.check_size(url, total_size, is_complete=True)
         with open(part, "ab" if offset else "wb") as file:
             if not offset:
-                _record_part_version(part, url, response.headers)
+                etag = response.headers.get("ETag", "")
+                # Weak ETags do not guarantee identical bytes (RFC 9110, 8.8.1).
+                has_etag = etag.startswith('"')
+                version = etag if has_etag else response.headers.get("Last-Modified")
+                if version:
+                    # If writing is interrupted, the file is invalid JSON and is ignored.
+                    with open(f"{part}.json", "w", encoding="utf-8") as record:
+                        json.dump({"address": url, "version": version}, record)
+                elif os.path.lexists(f"{part}.json"):
+                    os.unlink(f"{part}.json")
             size = offset
             report_progress(size, total_size)
             while True:
@@ -185,24 +194,24 @@ def _read_part_version(part: str) -> dict[str, str]:
     return record if has_keys and all(isinstance(one, str) for one in record.values()) else {}
 
 
-def _record_part_version(part: str, url: str, headers: Any) -> None:
-    etag = headers.get("ETag", "")
-    # Weak ETags do not guarantee identical bytes (RFC 9110, 8.8.1).
-    version = etag if etag.startswith('"') else headers.get("Last-Modified")
-    if version:
-        # If writing is interrupted, the file is invalid JSON and is ignored.
-        with open(f"{part}.json", "w", encoding="utf-8") as file:
-            json.dump({"address": url, "version": version}, file)
-    elif os.path.lexists(f"{part}.json"):
-        os.unlink(f"{part}.json")
-
-
 def _open_url(
     request: urllib.request.Request, part: str, limits: TransferLimits, offset: int
 ) -> Any:
+    """Open a URL with http or https only, and with the proxies of the environment."""
     url = request.full_url
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        _HttpHandler(),
+        _HttpsHandler(),
+        _RedirectHandler(limits),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.UnknownHandler(),
+    ):
+        opener.add_handler(handler)
     try:
-        return _make_url_opener(limits).open(request, timeout=CONNECT_TIMEOUT_SECONDS)
+        return opener.open(request, timeout=CONNECT_TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and offset:
@@ -314,22 +323,6 @@ class _RedirectHandler(urllib.request.HTTPRedirectHandler):
             fp.close()
             raise
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _make_url_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
-    """Return a URL opener for http and https only, which uses the proxies of the environment."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        _HttpHandler(),
-        _HttpsHandler(),
-        _RedirectHandler(limits),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.UnknownHandler(),
-    ):
-        opener.add_handler(handler)
-    return opener
 
 
 def _make_ssl_context() -> ssl.SSLContext:

@@ -123,11 +123,6 @@ def _decode_entities(text: str) -> str:
     return text
 
 
-def _lowercase_like_perl(text: str) -> str:
-    """Lower-case text like Perl's `lc`, which has no rule for word-final sigma."""
-    return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
-
-
 def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
     """Return the tokens of 13a, but split only at the white space that `space` matches."""
     text = _decode_entities(text)
@@ -210,34 +205,29 @@ def _tokenize_mteval_international(text: str, *, lowercase: bool) -> list[str]:
     if "&" in text:
         for entity, character in (*_ENTITY_CHARACTERS, ("&apos;", "'")):
             text = text.replace(entity, character)
-    tokens = _tokenize_international(_lowercase_like_perl(text) if lowercase else text)
+    if lowercase:  # like Perl's `lc`, which has no rule for word-final sigma
+        text = "".join(map(str.lower, text)) if "Σ" in text else text.lower()
+    # The kernel treats U+001C to U+001F as white space, but these rules do not, so unassigned
+    # characters replace them.
+    present = sorted({"\x1c", "\x1d", "\x1e", "\x1f"} & set(text))
+    free = (chr(code) for code in range(0xFDD0, 0xFDF0) if chr(code) not in text)
+    stand_ins = dict(zip(present, free, strict=False))
+    kernel_text = text
+    for mark, stand_in in stand_ins.items():
+        kernel_text = kernel_text.replace(mark, stand_in)
+    # A final full stop is split from a digit only before white space, which the kernel strips, like
+    # sacreBLEU. Append a letter to keep it.
+    ends_with_space = kernel_text[-1:].isspace()
+    tokens = _kernel.tokenize(f"{kernel_text}x" if ends_with_space else kernel_text, "intl", "no")
+    if ends_with_space:
+        del tokens[-1]
+    if present:
+        restored = str.maketrans({stand: mark for mark, stand in stand_ins.items()})
+        tokens = [token.translate(restored) for token in tokens]
     # mteval strips Unicode separators and then splits at white space. Initial white space that is
     # not a separator therefore yields an empty token.
     front = text.lstrip(_SEPARATORS)[:1]
     return ["", *tokens] if tokens and front and front in "\t\n\v\f\r\x85" else tokens
-
-
-def _tokenize_international(text: str) -> list[str]:
-    """Return the kernel's `intl` tokens, but with Perl's treatment of final white space.
-
-    A final full stop is split from a digit only before white space, which the kernel strips, like
-    sacreBLEU; this function therefore appends a letter. These rules do not treat U+001C to U+001F
-    as white space, but Python does, so unassigned characters replace them for the kernel.
-    """
-    present = sorted({"\x1c", "\x1d", "\x1e", "\x1f"} & set(text))
-    free = (chr(code) for code in range(0xFDD0, 0xFDF0) if chr(code) not in text)
-    stand_in = dict(zip(present, free, strict=False))
-    if present:
-        for mark, stand in stand_in.items():
-            text = text.replace(mark, stand)
-    ends_with_space = text[-1:].isspace()
-    tokens = _kernel.tokenize(f"{text}x" if ends_with_space else text, "intl", "no")
-    if ends_with_space:
-        del tokens[-1]
-    if present:
-        restored = str.maketrans({stand: mark for mark, stand in stand_in.items()})
-        tokens = [token.translate(restored) for token in tokens]
-    return tokens
 
 
 @_use_kernel_unless("intl", _INTERNATIONAL_EXCEPTIONS)

@@ -49,28 +49,21 @@ WordLines = list[list[str]]
 def compare_samples(summary: Summary, sample: text_marks.Sample) -> None:
     """Add `copied_reference`, `wrong_reference` and `letter_case` to a summary.
 
-    Shifted lines are added as `mixup`, unless another mix-up explains them.
+    A copied reference is the index of a reference that is mostly identical to the output, and the
+    numbers of identical and examined lines. Shifted lines are added as `mixup`, unless another
+    mix-up explains them.
     """
     output, *others = sample.columns
     if not summary.get("mixup") and (evidence := find_shifted_lines(sample)):
         summary["mixup"] = SHIFTED_LINES, evidence
-    summary["copied_reference"] = _find_copied_reference(output, others)
+    # The first reference is not examined, because the kernel compares it with the output.
+    counts = [count_identical_texts(output, one) for one in others[1:]]
+    largest = max(counts, default=0)
+    is_copied = 2 * largest > len(output)
+    copied = (counts.index(largest) + 1, largest, len(output)) if is_copied else None
+    summary["copied_reference"] = copied
     summary["wrong_reference"] = _find_wrong_reference(output, others)
     summary["letter_case"] = _find_letter_case(output, others)
-
-
-def _find_copied_reference(
-    output: Sequence[Any], references: Sequence[Sequence[Any]]
-) -> tuple[int, int, int] | None:
-    """Return the index of a reference that is mostly identical to the output, or None.
-
-    The numbers of identical and examined lines are also returned. The first reference is not
-    examined, because the kernel compares it with the output.
-    """
-    counts = [count_identical_texts(output, one) for one in references[1:]]
-    if not counts or 2 * max(counts) <= len(output):
-        return None
-    return counts.index(max(counts)) + 1, max(counts), len(output)
 
 
 def count_identical_texts(texts: Sequence[Any], others: Sequence[Any]) -> int:

@@ -112,11 +112,9 @@ class File:
         return f"File({self.path!r}{column}{encoding})"
 
     def __eq__(self, other: object) -> bool:
-        return (
-            self._get_equality_key() == other._get_equality_key()
-            if isinstance(other, File)
-            else NotImplemented
-        )
+        if not isinstance(other, File):
+            return NotImplemented
+        return self._get_equality_key() == other._get_equality_key()
 
     def __hash__(self) -> int:
         return hash(self._get_equality_key())
@@ -212,14 +210,11 @@ class LineSubset(File):
     counterpart: the name, for messages, of the input that has the expected number of lines.
     """
 
+    is_plain_utf8 = False  # the bytes differ from the file on disk
+
     def __init__(self, file: File, line_mask: Sequence[bool], counterpart: str) -> None:
         super().__init__(file.path, file.column, file.encoding)
         self._line_mask, self._counterpart = tuple(line_mask), counterpart
-
-    @property
-    def is_plain_utf8(self) -> bool:
-        """False, because the bytes differ from the file on disk."""
-        return False
 
     def _get_equality_key(self) -> tuple[object, ...]:
         return *super()._get_equality_key(), self._line_mask
@@ -376,8 +371,7 @@ def _transcode_to_utf8(
                 line = newlines + error.object[: error.start].count(b"\n") + 1
                 raise InputError(
                     f"{path}, line {line}: byte 0x{error.object[error.start]:02x} at offset "
-                    f"{byte_offset} "
-                    f"is not {encoding}; {ENCODING_HINT}"
+                    f"{byte_offset} is not {encoding}; {ENCODING_HINT}"
                 ) from None
             except UnicodeError as error:
                 raise InputError(f"{path} is not {encoding}: {error}; {ENCODING_HINT}") from None
@@ -838,14 +832,11 @@ def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> li
     """Return, for each column, how many texts equal the hypothesis; ignore surrounding spaces."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:
-        for text in (
-            column.texts if isinstance(column, BufferedLines) else iterate_items(role, column)
-        ):
-            if isinstance(text, str | bytes):
-                stripped_text = (
-                    text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
-                )
-                yield stripped_text.strip()
+        is_buffered = isinstance(column, BufferedLines)
+        for item in column.texts if is_buffered else iterate_items(role, column):
+            text = item.decode("utf-8", "surrogatepass") if isinstance(item, bytes) else item
+            if isinstance(text, str):
+                yield text.strip()
             else:
                 yield text if text is None else list(text)
 

@@ -90,7 +90,11 @@ class Sample:
         count = min(lengths) if len(self._inputs[0]) else 0
         if count and not isinstance(_take(self._inputs[0], range(1))[0], str | None):
             count = 0  # tokens
-        self._blocks = _select_blocks(count)
+        self._blocks = [range(count)]
+        if count > MAX_EXAMINED_SEGMENTS:
+            gaps = MAX_EXAMINED_SEGMENTS // BLOCK_SEGMENTS - 1
+            starts = [(count - BLOCK_SEGMENTS) * i // gaps for i in range(gaps + 1)]
+            self._blocks = [range(start, start + BLOCK_SEGMENTS) for start in starts]
         self.indices = [*chain.from_iterable(self._blocks)]
         """The index of each examined segment, counted from 0."""
 
@@ -123,15 +127,6 @@ class Sample:
         indices, j = self.indices, i + offset
         is_known = 0 <= j < len(indices) and indices[j] == indices[i] + offset
         return j if is_known else None
-
-
-def _select_blocks(count: int) -> list[range]:
-    """Return the ranges of the examined segments of a text."""
-    if count <= MAX_EXAMINED_SEGMENTS:
-        return [range(count)]
-    last_start, gaps = count - BLOCK_SEGMENTS, MAX_EXAMINED_SEGMENTS // BLOCK_SEGMENTS - 1
-    starts = [last_start * i // gaps for i in range(gaps + 1)]
-    return [range(start, start + BLOCK_SEGMENTS) for start in starts]
 
 
 def _open_texts(value: Any) -> Sequence[Any]:

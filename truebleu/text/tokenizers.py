@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from truebleu import _kernel
@@ -178,10 +179,9 @@ def format_signature_label(tokenize: Tokenize) -> str:
     with it: `pythainlp.tokenize.core.word_tokenize@5.4.0`.
     """
     if isinstance(tokenize, str):
-        labelled = _needs_data(tokenize) or tokenize.startswith("icu:")
-        return (
-            str(_select_module(tokenize).format_signature_label(tokenize)) if labelled else tokenize
-        )
+        if not (_needs_data(tokenize) or tokenize.startswith("icu:")):
+            return tokenize
+        return str(_select_module(tokenize).format_signature_label(tokenize))
     wrapped = getattr(tokenize, "func", None)
     if callable(wrapped):
         arguments = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
@@ -192,16 +192,11 @@ def format_signature_label(tokenize: Tokenize) -> str:
     if code is not None and name.endswith("<lambda>"):
         position = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
         name += f"@{position[0]}.{position[2]}"
-    package = module.partition(".")[0]
-    if package not in _package_versions:
-        _package_versions[package] = _find_package_version(package)
-    version = _package_versions[package]
+    version = _find_package_version(module.partition(".")[0])
     return _escape_label(f"{module}.{name}{version and f'@{version}'}")
 
 
-_package_versions: dict[str, str] = {}
-
-
+@cache
 def _find_package_version(package: str) -> str:
     """Return the version of an installed package, or "" for Python's modules and user files."""
     import os

@@ -167,33 +167,6 @@ def test_compare_with_bleu_uses_cached_scores(comet_metric, tmp_path, monkeypatc
     assert capsys.readouterr().out == first.out
 
 
-def test_failing_segment_is_named_in_error(comet_metric, monkeypatch):
-    from comet.models.base import CometModel
-
-    original_predict = CometModel.predict
-
-    def predict(self, samples, **options):
-        if any("dogs" in sample["mt"] for sample in samples):
-            raise RuntimeError("the size of tensor a\nmust match")
-        return original_predict(self, samples, **options)
-
-    monkeypatch.setattr(CometModel, "predict", predict)
-    with pytest.raises(MetricFailedError) as caught:
-        comet_metric.score(HYPOTHESES, REFERENCES, SOURCES)
-    assert str(caught.value) == "COMET: segment 3: RuntimeError: the size of tensor a"
-
-
-def test_out_of_memory_error_names_batch_option(comet_metric, monkeypatch, torch):
-    from comet.models.base import CometModel
-
-    def predict(self, samples, **options):
-        raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
-
-    monkeypatch.setattr(CometModel, "predict", predict)
-    with pytest.raises(MetricFailedError, match=r"a batch size of 16. Use --comet-batch 4 "):
-        comet_metric.score(HYPOTHESES, REFERENCES, SOURCES)
-
-
 def test_folder_without_model_raises_error(encoder):
     with pytest.raises(
         MetricFailedError, match=r"plain does not contain a COMET model \(expected hparams"

@@ -37,21 +37,14 @@ class CdecBLEU(PythonMetric):
     NAME = "cdec-BLEU"
     CITATIONS = ("dyer-etal-2010-cdec",)
     PREFIX = "cdec-"
+    columns = BLEU().columns
+    _column_limits = make_ngram_column_limits(4)
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     variant: p.Parameter[str] = p.Choice(
         "qcri", "the cdec score", {"qcri": "QCRI_BLEU"}, key="cdec", short="cd"
     )
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column names of BLEU's statistics."""
-        return BLEU().columns
-
-    @property
-    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        return make_ngram_column_limits(4)
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         return self._count_bleu_rows(corpus, tie="first")

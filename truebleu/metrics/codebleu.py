@@ -66,6 +66,9 @@ class CodeBLEU(PythonMetric):
     NAME = "CodeBLEU"
     CITATIONS = ("ren-etal-2020-codebleu",)
     PREFIX = "codebleu-"
+    # Matches and totals of the weighted component are in fifths of an n-gram.
+    columns = BLEU().columns
+    _column_limits = tuple((f"matches_{order}", 1, f"totals_{order}") for order in range(1, 5))
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
@@ -101,18 +104,6 @@ class CodeBLEU(PythonMetric):
             raise ValueError("the weighted component needs language or keywords")
         words = KEYWORDS[self.language].split() if self.language else self.keywords or ()
         self._reserved: frozenset[str] = frozenset(words)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column names of the metric's statistics.
-
-        Matches and totals of the weighted component are in fifths of an n-gram.
-        """
-        return BLEU().columns
-
-    @property
-    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        return tuple((f"matches_{order}", 1, f"totals_{order}") for order in range(1, 5))
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         if self.part == "ngram":

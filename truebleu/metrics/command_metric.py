@@ -58,6 +58,7 @@ class Command(SegmentMeanMetric):
     WORST = None
     DIGITS = 4
     IS_CACHED = True
+    expects_tokens = True  # the program may expect tokenized text
     CONSTANTS = {**SegmentMeanMetric.CONSTANTS, "measure": ("command", "m")}  # noqa: RUF012
     FIELDS = ("measure", "called", "program", "lower", "agg")
     score_name: p.Parameter[str] = p.Text("metric", "the name of the scores", key="called")
@@ -128,11 +129,6 @@ class Command(SegmentMeanMetric):
     def name(self) -> str:
         """The name of the scores, chosen by the user."""
         return self.score_name
-
-    @property
-    def expects_tokens(self) -> bool:
-        """True, because the program may expect tokenized text."""
-        return True
 
     @property
     def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802

@@ -58,8 +58,7 @@ def align_edits(
     """Return the alignment of one segment with the reference that `metric` selects."""
     reference_texts = [references] if isinstance(references, str) else references
     texts = [hypothesis, *(text for text in reference_texts if text is not None)]
-    if any(not isinstance(text, str) for text in texts):
-        wrong = next(text for text in texts if not isinstance(text, str))
+    for wrong in (text for text in texts if not isinstance(text, str)):
         raise TypeError(f"expected a str, not {argument_checks.describe_type(wrong, '')}")
     if len(texts) == 1:
         raise InputError("segment 1 has no reference")
@@ -82,14 +81,10 @@ def _align_tokens(
         for tokens in (hypothesis, reference)
     )
     operations = []
-    i = j = 0
+    hypothesis_places, reference_places = iter(range(len(hypothesis))), iter(range(len(reference)))
     for letter in _kernel.edits(reference_ids, hypothesis_ids):
-        in_hypothesis, in_reference = letter != "d", letter != "i"
-        operations.append(
-            Operation(EDIT_KINDS[letter], i if in_hypothesis else None, j if in_reference else None)
-        )
-        i += in_hypothesis
-        j += in_reference
-    return EditAlignment(
-        hypothesis, reference, number, (), tuple(operations), float(len(reference))
-    )
+        i = None if letter == "d" else next(hypothesis_places)
+        j = None if letter == "i" else next(reference_places)
+        operations.append(Operation(EDIT_KINDS[letter], i, j))
+    length = float(len(reference))
+    return EditAlignment(hypothesis, reference, number, (), tuple(operations), length)

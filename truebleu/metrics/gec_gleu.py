@@ -46,6 +46,11 @@ class GECGLEU(SourceMetric):
     NAME = "GEC-GLEU"
     CITATIONS = ("napoles-etal-2015-ground", "napoles-etal-2016-gleu")
     PREFIX = "gec-gleu-"
+    columns = (
+        *("hypothesis_length", "reference_length"),
+        *(name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}")),
+    )
+    _column_limits = tuple((f"matches_{n}", 1, f"totals_{n}") for n in ORDERS)
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
@@ -63,16 +68,6 @@ class GECGLEU(SourceMetric):
     iterations: p.Parameter[int] = p.WholeNumber(
         500, "the number of random samples", maximum=1_000_000, key="iter", short="it"
     )
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column names of the metric's statistics, for one reference."""
-        orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
-        return ("hypothesis_length", "reference_length", *orders)
-
-    @property
-    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        return tuple((f"matches_{n}", 1, f"totals_{n}") for n in ORDERS)
 
     def _score_corpus(self, corpus: Corpus) -> PythonScore:
         rows = self._count_ngrams_with_sources(corpus)

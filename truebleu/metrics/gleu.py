@@ -34,6 +34,8 @@ class GLEU(PythonMetric):
     NAME = "GLEU"
     CITATIONS = ("wu-etal-2016-google",)
     PREFIX = "gleu-"
+    columns = ("matches", "totals")
+    _column_limits = (("matches", 1, "totals"),)
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
@@ -52,15 +54,6 @@ class GLEU(PythonMetric):
         """Check parameters that depend on each other."""
         if self.min_order > self.max_order:
             raise ValueError(f"min_order={self.min_order} is above max_order={self.max_order}")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column names of the metric's statistics."""
-        return ("matches", "totals")
-
-    @property
-    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        return (("matches", 1, "totals"),)
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         min_order, max_order = self.min_order, self.max_order

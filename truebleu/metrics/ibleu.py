@@ -35,7 +35,8 @@ class IBLEU(SourceMetric):
     CITATIONS = ("sun-zhou-2012-joint",)
     WORST = None
     PREFIX = "ibleu-"
-    SCALE = 1.0
+    SCALE = 1.0  # the formula already uses percentages
+    is_percentage = True
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
@@ -45,11 +46,6 @@ class IBLEU(SourceMetric):
     max_order: p.Parameter[int] = p.WholeNumber(
         4, "the largest n-gram order", key="order", short="ord", optional=True
     )
-
-    @property
-    def is_percentage(self) -> bool:
-        """True, because the formula already uses percentages."""
-        return True
 
     def _prepare(self) -> None:
         """Check parameters that depend on each other."""
@@ -63,13 +59,8 @@ class IBLEU(SourceMetric):
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         limits = self._bleu._column_limits  # noqa: SLF001
-        return (
-            *limits,
-            *(
-                (f"source_{column}", n, f"source_{total_column}")
-                for column, n, total_column in limits
-            ),
-        )
+        source_limits = ((f"source_{column}", n, f"source_{other}") for column, n, other in limits)
+        return (*limits, *source_limits)
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         sources = Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
@@ -79,9 +70,7 @@ class IBLEU(SourceMetric):
         )
         if source_reference_counts != (1, 1):
             raise InputError("sources: expected one source per segment, not several")
-        return [
-            [*row, *source_row] for row, source_row in zip(rows, source_rows, strict=True)
-        ], numbers
+        return [[*pair[0], *pair[1]] for pair in zip(rows, source_rows, strict=True)], numbers
 
     def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:
         """Return the reason why the BLEU score against the references is 0."""

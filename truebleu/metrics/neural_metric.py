@@ -214,11 +214,9 @@ def describe_model(model: str) -> str:
     folder = find_model_or_none(model)
     if folder is None:
         return model
-    parts = folder.split(os.sep)
-    # Folders in the hub's cache are …/models--OWNER--NAME/snapshots/REVISION.
-    name = (
-        parts[-1] if _parse_snapshot_revision(folder) is None else parts[-3][8:].replace("--", "/")
-    )
+    *_, name = parts = folder.split(os.sep)
+    if _parse_snapshot_revision(folder):  # …/models--OWNER--NAME/snapshots/REVISION
+        name = parts[-3].removeprefix("models--").replace("--", "/")
     name_with_revision = f"{name}@{_compute_revision(folder)[:REVISION_DIGITS]}"
     _USED_FOLDERS[name_with_revision] = folder
     return name_with_revision

@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from truebleu.text import argument_checks, tokenizers
 
-if TYPE_CHECKING:
-    pass
-
 T = TypeVar("T")
 
 # Largest n-gram order that metrics accept.

@@ -293,11 +293,8 @@ class SegmentMeanMetric(SourceMetric):
     def compute_segment_details(self, table: Table) -> list[Scores]:
         """Return the details of each segment of a table, one sequence per name."""
         rows = table.tolist()
-        starts = range(4, 1 + 3 * len(self.NUMBER_NAMES), 3)
-        return [
-            Scores([self.SCALE * _compute_mean_from_parts(row[i : i + 3], row[0]) for row in rows])
-            for i in starts
-        ]
+        details = [self._apply_formula(row, segment=True)[1] for row in rows]
+        return [Scores([one[name] for one in details]) for name in self.segment_detail_names]
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> SegmentNumbers:
         """Return the numbers for each segment, on the original program's scale."""

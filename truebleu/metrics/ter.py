@@ -93,6 +93,9 @@ class TER(Metric[TERScore]):
         "lowercase": "TER ignores case. Use [[case_sensitive]] to change this",
         "smoothing": "TER does not use smoothing",
     }
+    # Mean reference lengths are integers in units of 1/720,720 token. They are exact for up to 16
+    # references, because 1 to 16 all divide 720,720.
+    columns = ("edits", "reference_length_parts")
     LOWER_IS_BETTER = True
     BOUND = None
     WORST = None
@@ -143,15 +146,6 @@ class TER(Metric[TERScore]):
     def _tokenizer_parameters(self) -> dict[str, bool]:
         """The parameters of the tokenizer."""
         return {name: self._values[name] for name in TOKENIZER_PARAMETERS}
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column names of the metric's statistics.
-
-        Mean reference lengths are integers in units of 1/720,720 token. They are exact for up to 16
-        references, because 1 to 16 all divide 720,720.
-        """
-        return ("edits", "reference_length_parts")
 
     def can_split(self, script: str) -> bool:
         """Return whether the metric splits text in a script of `UNSPLIT_SCRIPTS`."""

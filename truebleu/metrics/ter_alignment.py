@@ -104,19 +104,15 @@ class Alignment(NamedTuple):
             distance = abs(target - start)
             lines.append(f'shift      "{" ".join(block)}" by {distance} to the {direction}')
         rows = dict.fromkeys(("hypothesis", "reference", ""), "")
-        for kind, hypothesis_index, reference_index_here in self.operations:
-            hypothesis_word = "" if hypothesis_index is None else self.hypothesis[hypothesis_index]
-            reference_word = (
-                "" if reference_index_here is None else self.reference[reference_index_here]
-            )
+        for kind, i, j in self.operations:
+            hypothesis_word = "" if i is None else self.hypothesis[i]
+            reference_word = "" if j is None else self.reference[j]
             width = max(measure_width(hypothesis_word), measure_width(reference_word), 1)
-            for row, word in zip(
-                rows, (hypothesis_word, reference_word, EDIT_MARKS[kind]), strict=True
-            ):
+            words = hypothesis_word, reference_word, EDIT_MARKS[kind]
+            for row, word in zip(rows, words, strict=True):
                 rows[row] += f" {pad_text(word, width)}"
-        drawn_rows = [f"{name:10}{rows[name]}".rstrip() for name in (*self.list_row_names(), "")]
-        lines += [row for row in drawn_rows if row]
-        return "\n".join(lines)
+        drawn_rows = (f"{name:10}{rows[name]}".rstrip() for name in (*self.list_row_names(), ""))
+        return "\n".join([*lines, *filter(None, drawn_rows)])
 
 
 def _move_items(items: list[Any], start: int, length: int, target: int) -> list[Any]:
@@ -141,18 +137,12 @@ def align_ter(
     order = list(range(len(tokens)))
     for shift in shifts:
         _move_items(order, *shift)
-    operations, hypothesis_positions, reference_positions = (
-        [],
-        iter(order),
-        iter(range(len(reference_tokens[best]))),
-    )
+    operations = []
+    hypothesis_places, reference_places = iter(order), iter(range(len(reference_tokens[best])))
     for letter in letters:
-        place = None if letter == "i" else next(hypothesis_positions)
-        operations.append(
-            Operation(
-                OPERATION_KINDS[letter], place, None if letter == "d" else next(reference_positions)
-            )
-        )
+        i = None if letter == "i" else next(hypothesis_places)
+        j = None if letter == "d" else next(reference_places)
+        operations.append(Operation(OPERATION_KINDS[letter], i, j))
     # The kernel skips missing references; convert its index to an index of the argument.
     reference_texts = [references] if isinstance(references, str) else references
     present = [number for number, text in enumerate(reference_texts) if text is not None]

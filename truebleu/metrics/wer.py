@@ -135,11 +135,7 @@ class _EditMetric(Metric[S]):
     LOWER_IS_BETTER = True
     BOUND: ClassVar[float | None] = None
     WORST: ClassVar[float | None] = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column names of the metric's statistics."""
-        return EDIT_COLUMNS
+    columns = EDIT_COLUMNS
 
     def tokenize_text(self, text: str) -> list[str]:
         """Return the tokens of a text for the alignment."""

@@ -146,11 +146,7 @@ def get_cache_folder() -> str:
 def list_download_folders() -> tuple[str, ...]:
     """Return the folders with downloads: the cache and, if there is one, the temporary folder."""
     has_process_folder = _make_process_folder.cache_info().currsize
-    return (
-        (get_cache_folder(), _make_process_folder())
-        if has_process_folder
-        else (get_cache_folder(),)
-    )
+    return get_cache_folder(), *([_make_process_folder()] if has_process_folder else [])
 
 
 def get_writable_folder() -> str:
@@ -246,12 +242,10 @@ def download_file(
         return receipt
     if is_offline():
         url = source.urls[0] if source.urls else "it"
-        known_checksums = ", ".join(
-            f"{kind} {digits}" for kind, digits in source.checksums if digits
-        )
+        checksums = ", ".join(f"{kind} {digits}" for kind, digits in source.checksums if digits)
         raise OfflineError(
             f"{name} is not on this machine, and {describe_offline_reason()}. With internet "
-            f"access, download {url}{known_checksums and f' ({known_checksums})'} and copy it to "
+            f"access, download {url}{checksums and f' ({checksums})'} and copy it to "
             f"{task.path}"
         )
     try:
@@ -320,15 +314,13 @@ class _DownloadTask:
     def verify_file(self, path: str, url: str) -> Receipt | None:
         """Return the receipt of a file if it is correct; otherwise, record the problem."""
         md5, sha256 = compute_checksums(path)
-        checksum_pairs = zip(self.source.checksums, (sha256, md5), strict=True)
+        checksums = zip(self.source.checksums, (sha256, md5), strict=True)
         mismatches = [
-            (kind, actual_checksum, expected_checksum)
-            for (kind, expected_checksum), actual_checksum in checksum_pairs
-            if expected_checksum and expected_checksum.lower() != actual_checksum
+            (kind, actual, expected)
+            for (kind, expected), actual in checksums
+            if expected and expected.lower() != actual
         ]
-        verified = next(
-            (kind for kind, expected_checksum in self.source.checksums if expected_checksum), ""
-        )
+        verified = next((kind for kind, digits in self.source.checksums if digits), "")
         if mismatches or (self.accept is not None and not verified):
             verified = "content"
             is_right, reason = False, ""

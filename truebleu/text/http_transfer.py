@@ -233,10 +233,8 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
         retry_after = _parse_retry_after(error.headers.get("Retry-After", ""))
         is_transient = error.code == 429 or error.code >= 500
         if retry_after is not None and retry_after > MAX_RETRY_WAIT_SECONDS:
-            reason, is_transient = (
-                f"{reason}; the server requests a wait of {retry_after:.0f} seconds",
-                False,
-            )
+            reason += f"; the server requests a wait of {retry_after:.0f} seconds"
+            is_transient = False
         return TransferError(
             f"{url} cannot be downloaded: {reason}",
             is_transient=is_transient,
@@ -330,10 +328,8 @@ def _make_ssl_context() -> ssl.SSLContext:
     context = ssl.create_default_context()
     if bundle := os.environ.get("REQUESTS_CA_BUNDLE"):
         try:
-            if os.path.isdir(bundle):
-                context.load_verify_locations(capath=bundle)
-            else:
-                context.load_verify_locations(cafile=bundle)
+            kind = "capath" if os.path.isdir(bundle) else "cafile"
+            context.load_verify_locations(**{kind: bundle})
         except (OSError, ssl.SSLError) as error:
             raise TransferError(
                 f"environment variable REQUESTS_CA_BUNDLE: {bundle}: {error}"

@@ -86,25 +86,19 @@ def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTo
     try:
         tokenizer, word_count, checksum = LoadedTokenizer.mecab(folder)
     except InputError as error:
-        prefix = (
-            f"environment variable {dictionary.environment_variable}: " if configured_folder else ""
-        )
-        raise InputError(f"{prefix}{error}") from None
+        variable = f"environment variable {dictionary.environment_variable}: "
+        raise InputError(f"{variable if configured_folder else ''}{error}") from None
     # Computing the SHA-256 can take longer than scoring a corpus, so only the message uses it.
     # The kernel's checksum covers every byte on which tokens depend, and takes milliseconds. It
     # detects any difference that is not a deliberate forgery.
     if checksum != dictionary.checksum:
-        actual_sha256, expected = (
-            _hash_word_file(folder),
-            f"{dictionary.word_count:,} words, SHA-256 {dictionary.sha256}",
-        )
-        note = (
-            " (as expected, but other files differ)" if actual_sha256 == dictionary.sha256 else ""
-        )
+        actual_sha256, note = _hash_word_file(folder), ""
+        if actual_sha256 == dictionary.sha256:
+            note = " (as expected, but other files differ)"
         raise UnexpectedDictionaryError(
             f"{folder} is not the dictionary of {name}: sys.dic has {word_count:,} words, "
-            f"SHA-256 {actual_sha256}"
-            f"{note}; expected {expected}. To use it anyway, pass tokenize='mecab:{folder}'."
+            f"SHA-256 {actual_sha256}{note}; expected {dictionary.word_count:,} words, SHA-256 "
+            f"{dictionary.sha256}. To use it anyway, pass tokenize='mecab:{folder}'."
         )
     return tokenizer
 
@@ -122,12 +116,9 @@ def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
 def describe_missing_data(name: str) -> str:
     """Return the command that installs a dictionary, or "" if the dictionary is available."""
     dictionary = DICTIONARIES.get(name)
-    is_available = (
-        dictionary is None
-        or os.environ.get(dictionary.environment_variable)
-        or _find_package_folder(dictionary)
-    )
-    return "" if dictionary is None or is_available else dictionary.install_command
+    if dictionary is None or os.environ.get(dictionary.environment_variable):
+        return ""
+    return "" if _find_package_folder(dictionary) else dictionary.install_command
 
 
 def _get_named_folder(name: str) -> str:
@@ -136,12 +127,9 @@ def _get_named_folder(name: str) -> str:
 
 def format_signature_label(name: str) -> str:
     """Return the tokenizer's name in signatures: sacreBLEU's, or one with the dictionary's hash."""
-    dictionary = DICTIONARIES.get(name)
-    return (
-        f"{name}-{dictionary.version}"
-        if dictionary
-        else f"mecab-{_hash_word_file(_get_named_folder(name))[:8]}"
-    )
+    if dictionary := DICTIONARIES.get(name):
+        return f"{name}-{dictionary.version}"
+    return f"mecab-{_hash_word_file(_get_named_folder(name))[:8]}"
 
 
 def _hash_word_file(folder: str) -> str:

@@ -413,9 +413,8 @@ def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False
     if not is_file(value) or isinstance(value, BufferedLines):
         return value
     file = as_file(value)
-    if not copy_all and file.is_plain_utf8 and is_rereadable(file.path):
-        return file
-    return BufferedLines(file, on_disk=on_disk)
+    is_plain = file.is_plain_utf8 and is_rereadable(file.path)
+    return file if is_plain and not copy_all else BufferedLines(file, on_disk=on_disk)
 
 
 class BufferedLines(File):

@@ -36,6 +36,8 @@ ACTIONLINT := v1.7.12
 WHEELS ?=
 # For `make test-wheels`: more installed Pythons for testing wheels, such as 3.11, a newer release, a musl build, or a free-threaded build.
 PYTHONS ?=
+# For `make rehearse`: the jobs of .github/workflows/ci.yml to run; all that can run on one machine if empty.
+JOBS ?=
 # Tests of code that reads and writes other programs' buffers, except the test that limits its address
 # space, because AddressSanitizer needs much address space.
 SANITIZABLE = tests/engines tests/text/test_errors.py tests/metrics/test_statistics.py tests/metrics/test_scores.py tests/metrics/test_matrix.py \
@@ -55,7 +57,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo claims test test-rest test-all growth engines jupyter integrations neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
+.PHONY: demo claims test test-rest test-all growth engines jupyter integrations neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels check-wheels test-wheels test-sdist reproducible rehearse format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -185,13 +187,18 @@ lint-js: ## check the types in the report's JavaScript; needs npm
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/reports/jsconfig.json
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project npm/tsconfig.json --noEmit --emitDeclarationOnly false --declaration false
 
-lint-workflows: ## check the workflows in .github; needs Go
+lint-workflows: $(VENV)/.created $(VENV)/.group-lint ## check the workflows in .github, and the shell commands in them; needs Go
 	@command -v go >/dev/null || { echo 'make lint-workflows needs Go (Debian and Ubuntu: apt-get install golang-go).' >&2; exit 1; }
-	go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT)
+	PATH=$(CURDIR)/$(BIN):$$PATH go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT)
 
 wheels: $(VENV)/.created $(VENV)/.group-wheels ## build the source distribution and wheels for all platforms into dist: WHEELS="musllinux-x86_64 sdist"
 	@rustup target add --toolchain $$(rustup show active-toolchain | cut -d' ' -f1) $(WHEEL_TARGETS) 2>/dev/null || { echo 'make wheels needs rustup, which installs the targets of other platforms (https://rustup.rs).' >&2; exit 1; }
 	PATH=$(CURDIR)/$(BIN):$$PATH python kernel/wheels.py $(WHEELS)
+
+check-wheels: $(VENV)/.created $(VENV)/.group-release ## check metadata, contents and stable ABI of the files in dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/abi3audit --strict --summary $(filter-out %_wasm32.whl,$(wildcard dist/*-abi3-*.whl))
 
 test-wheels: $(VENV)/.installed ## test the wheels in dist that can run here: on this and other PYTHONS, on an emulated aarch64, under Wine, and in Pyodide
 	$(BIN)/python tests/wheels.py dist $(PYTHONS)
@@ -209,6 +216,9 @@ reproducible: $(VENV)/.created $(VENV)/.group-wheels ## check that builds in two
 		mkdir -p $$folder && git archive HEAD | tar -x -C $$folder && \
 		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PATH=$(CURDIR)/$(BIN):$$PATH env -u CARGO_TARGET_DIR python $$folder/kernel/wheels.py $(or $(WHEELS),manylinux-x86_64 sdist --python abi3) || exit; done
 	diff -r build/first/dist build/another/second/dist && sha256sum build/first/dist/*
+
+rehearse: $(VENV)/.created $(VENV)/.group-release ## run the steps of a release in a clone: WHEELS="manylinux-x86_64 sdist --python abi3" JOBS="wheels check"
+	@$(BIN)/python tools/rehearse.py $(JOBS)
 
 format: $(VENV)/.installed $(VENV)/.group-lint ## apply the formatters
 	$(BIN)/ruff check --fix-only --quiet

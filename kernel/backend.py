@@ -59,6 +59,8 @@ MISSING_TARGET = (
 
 
 LICENSES = ROOT / "THIRD-PARTY-LICENSES.txt"
+# The list of crates in a source distribution. maturin adds such a list to wheels only.
+BILL_OF_MATERIALS = "truebleu.cyclonedx.json"
 # The cargo configuration for the crates in a source distribution.
 VENDORED_CRATES_CONFIG = """\
 [source.crates-io]
@@ -114,9 +116,9 @@ def build_editable(
 def build_sdist(sdist_directory: str, config_settings: object = None) -> str:
     """Build a source distribution that contains all crates."""
     prepare_compiler()
-    write_licenses()
+    bill = {"bomFormat": "CycloneDX", "specVersion": "1.5", "components": write_licenses()}
     name = maturin.build_sdist(sdist_directory, config_settings)
-    add_crates(Path(sdist_directory) / name)
+    add_crates(Path(sdist_directory) / name, bill)
     return name
 
 
@@ -168,8 +170,11 @@ def remove_local_path(path: Path) -> None:
             archive.writestr(info, new_content)
 
 
-def write_licenses() -> None:
-    """Write the licences of all crates that the kernel depends on, on any platform."""
+def write_licenses() -> list[dict[str, object]]:
+    """Write the licences of all crates that the kernel depends on, on any platform.
+
+    Return the crates as components of a CycloneDX bill of materials.
+    """
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--features=python"]
     command += ["--manifest-path", str(ROOT / "kernel" / "Cargo.toml")]
     metadata = json.loads(subprocess.check_output(command, cwd=ROOT))
@@ -214,10 +219,20 @@ def write_licenses() -> None:
     for text, names in crates_by_text.items():
         lines += ["", "=" * 80, *names, "-" * 80, "", text]
     LICENSES.write_text("\n".join(lines) + "\n", "utf-8")
+    return [
+        {
+            "type": "library",
+            "name": name,
+            "version": version,
+            "licenses": [{"expression": license_.replace("/", " OR ")}],
+            "purl": f"pkg:cargo/{name}@{version}",
+        }
+        for name, version, license_, _ in crates
+    ]
 
 
-def add_crates(path: Path) -> None:
-    """Add all crates to a source distribution, and configure cargo to use them."""
+def add_crates(path: Path, bill_of_materials: dict[str, object]) -> None:
+    """Add all crates and their list to a source distribution, and configure cargo to use them."""
     with tarfile.open(path) as archive:
         members = [(member, archive.extractfile(member)) for member in archive.getmembers()]
         files = {member.name: file.read() for member, file in members if file}
@@ -229,6 +244,7 @@ def add_crates(path: Path) -> None:
             if crate.is_file():
                 files[f"{root}/vendor/{crate.relative_to(folder).as_posix()}"] = crate.read_bytes()
     files[f"{root}/.cargo/config.toml"] = VENDORED_CRATES_CONFIG.encode()
+    files[f"{root}/{BILL_OF_MATERIALS}"] = json.dumps(bill_of_materials, indent=2).encode()
     with (
         path.open("wb") as out,
         gzip.GzipFile("", "wb", mtime=time, fileobj=out) as zipped,

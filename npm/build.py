@@ -74,10 +74,17 @@ def build_package(folder: Path) -> dict[str, Any]:
     for path in (HERE / "README.md", ROOT / "LICENSE", ROOT / "NOTICE"):
         shutil.copyfile(path, content / path.name)
     package_json = json.loads((HERE / "package.json").read_text("utf-8"))
-    package_json |= {"version": truebleu.__version__}
+    package_json |= {"version": truebleu.__version__} | describe_repository()
     (content / "package.json").write_text(json.dumps(package_json, indent=2) + "\n", "utf-8")
     write_types(folder / "types", content)
     return pack_folder(content, folder)
+
+
+def describe_repository() -> dict[str, Any]:
+    """Return the field `repository`, which npm compares with the provenance of a release."""
+    repository = os.environ.get("GITHUB_REPOSITORY")
+    url = f"git+https://github.com/{repository}.git"
+    return {"repository": {"type": "git", "url": url}} if repository else {}
 
 
 def get_source_path(name: str) -> Path:

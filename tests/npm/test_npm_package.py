@@ -51,6 +51,15 @@ def test_modules_equal_report_modules(installed):
     ).read_bytes() == browser_kernel.KERNEL_PATH.read_bytes()
 
 
+def test_package_built_on_github_names_its_repository(monkeypatch):
+    build = load_module("npm/build.py")
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    assert build.describe_repository() == {}
+    monkeypatch.setenv("GITHUB_REPOSITORY", "someone/truebleu")
+    url = "git+https://github.com/someone/truebleu.git"
+    assert build.describe_repository() == {"repository": {"type": "git", "url": url}}
+
+
 @pytest.mark.thorough
 def test_strict_typescript_accepts_example(installed):
     program = (ROOT / "npm" / "example.ts").read_text(encoding="utf-8")

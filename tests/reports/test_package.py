@@ -72,7 +72,7 @@ def build_wheel(source_folder, folder, **variables):
 
 def test_source_distribution_has_build_files(source_folder):
     names = ["kernel/backend.py", "kernel/Cargo.toml", "Cargo.lock", "rust-toolchain.toml"]
-    names += ["LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"]
+    names += ["LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt", "truebleu.cyclonedx.json"]
     for name in (*names, ".cargo/config.toml", "vendor/memchr/LICENSE-MIT"):
         assert (source_folder / name).read_bytes(), name
     for folder, kinds in {

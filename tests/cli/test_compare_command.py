@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
 
 import pytest
 from paths import ROOT
+from pseudo_terminal import run_on_terminal
 
 import truebleu
 from truebleu import compare
@@ -122,10 +122,6 @@ def test_none_disables_test(run_compare):
     assert read_json(run_compare("--test", "none", "-f", "json"))["test"] is None
 
 
-def test_first_file_is_baseline(run_compare):
-    assert read_json(run_compare("-parn", "9", "-f", "json"))["baseline"] == "birch"
-
-
 @pytest.mark.parametrize("name", ["cedar", "cedar.en", str(EXAMPLES / "cedar.en")])
 def test_baseline_can_be_name_or_file(run_compare, name):
     result = run_compare("-parn", "9", "--baseline", name, "-f", "json")
@@ -204,24 +200,18 @@ def test_scores_without_texts_are_compared(truebleu_command, write):
 
 @posix
 @pytest.mark.parametrize("width", [60, 140])
-def test_terminal_output_fits_width(width):
-    import pty
-
-    leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "truebleu", "compare", *map(str, REFERENCES)]
-    command += ["-i", *map(str, FILES), "-parn", "99", "-ci", "99"]
-    environment = os.environ | {"COLUMNS": str(width), "TERM": "xterm-256color"}
-    environment.pop("NO_COLOR", None)
-    subprocess.run(command, stdout=follower, check=True, env=environment)
-    os.close(follower)
-    output = os.read(leader, 100_000).decode().replace("\r\n", "\n")
-    os.close(leader)
-    by_segment = re.sub(r"\x1b\[[\d;]*m", "", output)
+def test_terminal_output_fits_width(width, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    _, output, _ = run_on_terminal(
+        *("compare", *REFERENCES, "-i", *FILES, "-parn", "99", "-ci", "99"),
+        environment={"COLUMNS": str(width), "TERM": "xterm-256color"},
+    )
+    plain = re.sub(r"\x1b\[[\d;]*m", "", output)
     comparison = compare(SYSTEMS, REFERENCES, samples=99, confidence=99)
     expected = comparison.text(width, hint="More: --explain")
     table = expected.partition("BLEU|")[0]
     assert [
-        line.rstrip() for line in by_segment.partition("BLEU|")[0].splitlines()
+        line.rstrip() for line in plain.partition("BLEU|")[0].splitlines()
     ] == table.splitlines()
     assert "\x1b[" in output
 

@@ -4,10 +4,9 @@ import csv
 import io
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+from pseudo_terminal import run_on_terminal
 
 import truebleu as tb
 
@@ -197,36 +196,16 @@ def test_text_output_is_aligned_table(matrix_folder, truebleu_command):
 
 
 def test_large_matrix_is_refused_on_terminal(matrix_folder, write):
-    pty = pytest.importorskip("pty")
     write("many", map(str, range(30)))
-
-    def run_on_terminal(*arguments):
-        leader, follower = pty.openpty()
-        command = [sys.executable, "-m", "truebleu", "matrix", *arguments]
-        with subprocess.Popen(command, stdout=follower, stderr=subprocess.PIPE) as child:
-            os.close(follower)
-            output = b""
-            while True:
-                try:
-                    piece = os.read(leader, 4096)
-                except OSError:  # its other end is closed
-                    break
-                if not piece:
-                    break
-                output += piece
-            error = child.stderr.read().decode()
-        os.close(leader)
-        return child.returncode, output.decode(), error
-
-    status, output, error = run_on_terminal("many")
+    status, output, error = run_on_terminal("matrix", "many")
     assert (status, output) == (2, "")
     assert "30 × 30 scores are too many for a terminal. Write them to a file" in error
-    assert run_on_terminal("many", "--triangle")[0] == 2
-    assert run_on_terminal("many", "-f", "npy")[0] == 2
-    status, output, error = run_on_terminal("ref", "-i", "hyp")
+    assert run_on_terminal("matrix", "many", "--triangle")[0] == 2
+    assert run_on_terminal("matrix", "many", "-f", "npy")[0] == 2
+    status, output, error = run_on_terminal("matrix", "ref", "-i", "hyp")
     assert (status, error) == (0, "")
     assert output.splitlines()[0].split() == ["hypothesis", "1", "2", "3", "4"]
-    assert run_on_terminal("many", "--top-k", "1")[0] == 0
+    assert run_on_terminal("matrix", "many", "--top-k", "1")[0] == 0
 
 
 def test_batch_size_does_not_change_output(matrix_folder, write, monkeypatch):
@@ -369,14 +348,6 @@ def test_method_option_equals_python(matrix_folder, truebleu_command, method):
     assert [row["chrF2"] for row in rows] == [mbr_result.value for mbr_result in results]
 
 
-def test_unsupported_method_is_refused(matrix_folder, truebleu_command):
-    command_result = truebleu_command(
-        "matrix", "nbest", "--mbr", "-m", "ter", "--method", "aggregate"
-    )
-    assert command_result.status == 2
-    assert "--method aggregate sums the n-grams of the references" in command_result.error
-
-
 def test_moses_format_is_read(matrix_folder, truebleu_command):
     command_result = truebleu_command("matrix", "moses", "--mbr", "--moses", "-k", "2", "-f", "tsv")
     rows = [line.split("\t") for line in command_result.output.splitlines()]
@@ -397,13 +368,6 @@ def test_mbr_text_shows_expected_score_of_each_selection(matrix_folder, truebleu
         for result in tb.mbr([NBEST[:3], NBEST[3:]])
     ]
     assert signature.startswith("BLEU|")
-
-
-@pytest.mark.parametrize("options", [[], ["--mbr", "-b"]])
-def test_lines_format_needs_selected_texts(matrix_folder, truebleu_command, options):
-    result = truebleu_command("matrix", "ref", "-f", "lines", *options)
-    assert (result.status, result.output) == (2, "")
-    assert "lines" in result.error
 
 
 def test_candidates_are_read_from_pipe(matrix_folder, truebleu_command):
@@ -448,6 +412,12 @@ def test_file_without_nbest_size_is_one_source(matrix_folder, truebleu_command):
         (["ref", "-b", "-f", "npy"], "-b/--score-only"),
         (["ref", "-w", "2", "-f", "npy"], "-w/--width"),
         (["ref", "-f", "xml"], "unknown value 'xml'"),
+        (["ref", "-f", "lines"], "-f/--format: lines needs --mbr"),
+        (["ref", "-f", "lines", "--mbr", "-b"], "-b/--score-only cannot be combined with -f lines"),
+        (
+            ["nbest", "--mbr", "-m", "ter", "--method", "aggregate"],
+            "--method aggregate sums the n-grams of the references",
+        ),
         (["ref", "-o", "scores.html"], "unknown format 'html'"),
         (["ref", "-o", "ref", "-f", "tsv"], "ref is also an input file"),
         (["ref", "--topk", "2"], "unknown option --topk; did you mean '--top-k'?"),
@@ -495,12 +465,3 @@ def test_wrong_data_gives_status_1(matrix_folder, truebleu_command, write, argum
         assert message in command_result.error
         assert len(command_result.error.splitlines()) == 1
     assert sorted(matrix_folder.iterdir()) == before
-
-
-def test_help_and_completion_list_matrix(truebleu_command):
-    command_result = truebleu_command("matrix", "--help")
-    assert command_result.status == 0
-    assert "truebleu matrix lines.en --top-k 3 --text" in command_result.output
-    assert "matrix" in truebleu_command("--help").output
-    completion = truebleu_command("completion", "bash").output
-    assert "--nbest-size" in completion

@@ -26,7 +26,7 @@ from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.output import Output, Progress, Results, ScoreTooLowError, UsageError
-from truebleu.text.argument_checks import DEFAULT_SEED, parse_number
+from truebleu.text.argument_checks import parse_number
 
 # Mapping from the parameters of `truebleu.check` to command-line options, for error messages.
 CHECK_OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
@@ -50,11 +50,10 @@ GATE = OptionGroup(
     --significant    fail if the output is significantly worse than --against
     --level X        use this confidence level: fail if p < 1 - X (default: 0.95)
     --samples N      use N randomizations in the test (default: 10000)
-    --seed N         use this random seed; "none" for a new seed per run (default: 12345)
     """,
+    shared.SEED,
     level={"type": shared.parse_confidence_level, "default": 0.95},
     samples={"type": shared.parse_samples},
-    seed={"type": shared.parse_seed, "default": DEFAULT_SEED},
 )
 BUILD_FILES = OptionGroup(
     "files for build servers",

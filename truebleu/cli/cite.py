@@ -101,9 +101,7 @@ def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescr
     flags = {"metrics": "-m/--metrics", "test": "--test", "correction": "--correction"}
     flags |= {"test_set": "-t/--test-set", "registry": "--registry"}
     if options.results:
-        for name, flag in flags.items():
-            if getattr(options, name) is not None:
-                raise UsageError(f"{flag} has no effect with a result FILE")
+        shared.refuse_options(options, flags, "has no effect with a result FILE")
         with shared.reraise_as_usage_error("-e/--encoding"):
             files = [File(path, encoding=options.encoding) for path in options.results]
         check_files(options, files)

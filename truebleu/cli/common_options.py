@@ -213,6 +213,13 @@ def replace_parameter(message: str, options: Mapping[str, str]) -> str | None:
     return f"{options[name]}: {problem}" + ("" if is_quoted else f", found {value}")
 
 
+def refuse_options(options: argparse.Namespace, flags: Mapping[str, str], problem: str) -> None:
+    """Raise UsageError for the first option that is used. `flags` maps attributes to options."""
+    for name, flag in flags.items():
+        if getattr(options, name) not in (None, False, [], ()):
+            raise UsageError(f"{flag} {problem}")
+
+
 def parse_named_values(option: str, words: Iterable[str] | None, example: str) -> dict[str, str]:
     """Parse words of the form NAME=VALUE into a dictionary. Raise UsageError for other words."""
     values: dict[str, str] = {}
@@ -270,7 +277,7 @@ RESAMPLE = parse_options(
     """,
     resample={"choices": ("segments", "documents"), "default": "segments"},
 )
-INTERVALS = parse_options(
+INTERVALS = CONFIDENCE, _, LEVEL, SEED = parse_options(
     """
     -ci --confidence [N]   compute confidence intervals with N bootstrap resamples (default: 1000)
     -cin --confidence-n N  use N resamples with --confidence, as in sacreBLEU (default: 1000)
@@ -282,6 +289,11 @@ INTERVALS = parse_options(
     level={"type": parse_confidence_level, "default": 0.95},
     seed={"type": parse_seed, "default": argument_checks.DEFAULT_SEED},
 )
+# The significance package, which lists the corrections, is slow to import.
+CORRECTION = """
+    --correction NAME      correct p-values for multiple comparisons: holm, or bh (Benjamini and
+                           Hochberg) (default: no correction)
+    """
 DOWNLOADS = parse_options(
     """
     --mirror URL  download test sets and tokenizer models from this server first; the host and path

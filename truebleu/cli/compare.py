@@ -86,9 +86,8 @@ TESTING = OptionGroup(
     -pbs --paired-bs       same as --test bs, for compatibility with sacreBLEU
     -parn --paired-ar-n N  use N randomizations (default: 10000)
     -pbsn --paired-bs-n N  use N resamples for bootstrap tests and intervals (default: 1000)
-    --correction NAME      correct p-values for multiple comparisons: holm, or bh (Benjamini and
-                           Hochberg) (default: no correction)
     """,
+    shared.CORRECTION,
     *shared.INTERVALS,
     *shared.RESAMPLE,
     test={"choices": [*TESTS, "none"]},

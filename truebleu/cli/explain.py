@@ -84,21 +84,13 @@ def run(options: argparse.Namespace) -> None:
 def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
     """Return the hypotheses and references on the command line, and the source."""
     hypotheses: Sequence[str] = options.hypothesis or ()
-    file_options = {
-        "REF": options.references or None,
-        "-i/--input": options.input,
-        "-n/--segment": options.segment,
-        "--resegment": options.resegment,
-        "--docs": options.docs,
-        "--hyp-docs": options.hyp_docs,
-    }
-    for name, value in file_options.items():
-        if value is not None:
-            option = "--hypothesis" if hypotheses else "--reference"
-            raise UsageError(
-                f"{name} and {option} TEXT are mutually exclusive. Use --hypothesis TEXT and "
-                "--reference TEXT for texts, and REF and -i HYP for files"
-            )
+    flags = {"references": "REF", "input": "-i/--input", "segment": "-n/--segment"}
+    flags |= {"resegment": "--resegment", "docs": "--docs", "hyp_docs": "--hyp-docs"}
+    problem = (
+        f"and {'--hypothesis' if hypotheses else '--reference'} TEXT are mutually exclusive. Use "
+        "--hypothesis TEXT and --reference TEXT for texts, and REF and -i HYP for files"
+    )
+    shared.refuse_options(options, flags, problem)
     if options.reference is None:
         raise UsageError("--hypothesis has no effect without --reference TEXT")
     if len(hypotheses) not in (1, 2):

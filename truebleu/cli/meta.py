@@ -40,7 +40,6 @@ from truebleu.meta_evaluation.tasks import (
     TaskFolder,
 )
 from truebleu.significance import CORRECTIONS
-from truebleu.text.argument_checks import DEFAULT_SEED
 from truebleu.text.terminal_layout import join_words
 
 FORMATS = (*shared.TABLE_FORMATS, "svg")
@@ -99,19 +98,18 @@ TESTING = OptionGroup(
     "tests and intervals",
     """
     --significance [N]    test all pairs of metrics with N randomizations (default: 10000)
-    --correction NAME     correct p-values for multiple comparisons: holm, or bh (Benjamini and
-                          Hochberg) (default: no correction)
-    -ci --confidence [N]  compute confidence intervals with N bootstrap resamples (default: 1000)
+    """,
+    shared.CORRECTION,
+    shared.CONFIDENCE,
+    """
     --resample NAME       resample items, documents or systems (default: items)
     --confidence-level X  use this confidence level (default: 0.95)
-    --seed N              use this random seed; "none" for a new seed per run (default: 12345)
     """,
+    shared.SEED,
     significance={"type": shared.parse_samples, "const": RANDOMIZATIONS},
     correction={"choices": CORRECTIONS},
-    confidence={"type": shared.parse_samples, "const": shared.DEFAULT_RESAMPLES},
     resample={"choices": ("items", "documents", "systems"), "default": "items"},
     confidence_level={"type": shared.parse_confidence_level, "default": 0.95},
-    seed={"type": shared.parse_seed, "default": DEFAULT_SEED},
 )
 PICTURE = OptionGroup(
     "picture",
@@ -193,9 +191,7 @@ def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `meta_evaluate` for the folders of --tree."""
     flags = {"references": "REF", "input": "-i/--input", "hyp_docs": "--hyp-docs"}
     flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns", "resegment")}
-    for name, flag in flags.items():
-        if getattr(options, name):
-            raise UsageError(f"{flag} and --tree are mutually exclusive")
+    shared.refuse_options(options, flags, "and --tree are mutually exclusive")
     pairs = None
     if options.language is not None:
         pairs = [pair for pair in options.language.split(",") if pair]
@@ -222,9 +218,7 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `meta_evaluate` for human scores, metric scores and text files."""
     flags = {"test_set": "-t/--test-set", "preset": "--preset"}
     flags["include_humans"] = "--include-humans"
-    for name, flag in flags.items():
-        if getattr(options, name):
-            raise UsageError(f"{flag} has no effect without --tree")
+    shared.refuse_options(options, flags, "has no effect without --tree")
     if (options.resegment or options.hyp_docs) and not (options.references or options.input):
         raise UsageError("--resegment and --hyp-docs need REF and -i HYP...")
     expected = join_words([f"{role}=NAME" for role in COLUMN_ROLES])

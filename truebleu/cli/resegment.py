@@ -136,12 +136,8 @@ def run(options: argparse.Namespace) -> None:
 
 def _divide_log(options: argparse.Namespace) -> tuple[str, Resegmentation]:
     """Return the name of the system, and its recordings divided into the segments of REF."""
-    for option, value in (("--docs", options.docs), ("--hyp-docs", options.hyp_docs)):
-        if value is not None:
-            raise UsageError(
-                f"{option} and --segments are mutually exclusive, because each recording is a "
-                "document"
-            )
+    problem = "and --segments are mutually exclusive, because each recording is a document"
+    shared.refuse_options(options, {"docs": "--docs", "hyp_docs": "--hyp-docs"}, problem)
     method, _, _ = (options.resegment or "soft").partition(",")
     # Reset the option, because `Inputs` would otherwise re-segment the lines of the log.
     options.resegment = None

@@ -162,10 +162,8 @@ def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger 
     """Return the logger, or None without --log. Invalid logs are rejected before scoring."""
     if options.log is not None:
         return ScoreLogger(options, inputs)
-    for name in ("log_name", "log_note", "log_report"):
-        if getattr(options, name) is not None:
-            flag = name.replace("_", "-")
-            raise UsageError(f"--{flag} has no effect without --log")
+    flags = {"log_name": "--log-name", "log_note": "--log-note", "log_report": "--log-report"}
+    shared.refuse_options(options, flags, "has no effect without --log")
     return None
 
 

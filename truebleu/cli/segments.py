@@ -119,12 +119,10 @@ def run(options: argparse.Namespace) -> None:
             for segment_scores, summary in pieces if precomputed is None else precomputed[system]:
                 count = len(segment_scores[0][1])
                 if system not in seen:
-                    # Warnings about the script need only the first batch.
-                    warnings = find_warnings({system: summary})
-                    output.print_warnings(
-                        (warning for warning in warnings if needs_only_first_batch(warning)),
-                        in_results=False,
-                    )
+                    # Warnings about the language need only the first batch.
+                    first_warnings = find_warnings({system: summary})
+                    first_warnings = [one for one in first_warnings if one["kind"] == "language"]
+                    output.print_warnings(first_warnings, in_results=False)
                 for metric, (table, scores) in zip(metrics, segment_scores, strict=True):
                     zeros.add_segments(system, metric, table, scores)
                 texts = None if lines is None else list(islice(lines, count))
@@ -137,18 +135,11 @@ def run(options: argparse.Namespace) -> None:
                 seen[system] = text_warnings.merge_summaries(seen.get(system), summary)
         warnings = [*find_warnings(seen), *zeros.list_warnings()]
         writer.finish(warnings)
-        output.print_warnings(
-            (warning for warning in warnings if not needs_only_first_batch(warning)),
-            in_results=False,
-        )
+        later_warnings = [warning for warning in warnings if warning["kind"] != "language"]
+        output.print_warnings(later_warnings, in_results=False)
     if writer.shows_texts and output.short_names and not options.quiet:
         print_message("note", output.short_names.note)
     raise_if_failed(failed.values())
-
-
-def needs_only_first_batch(warning: Mapping[str, Any]) -> bool:
-    """Return whether the first batch of segments is sufficient evidence for this warning."""
-    return bool(warning["kind"] == "language")
 
 
 def _score_all_segments(

@@ -83,16 +83,12 @@ def _check_names(options: argparse.Namespace) -> None:
             raise UsageError(f"--{name.replace('_', '-')} has no effect with {options.action}")
 
 
-def _get_first_name(options: argparse.Namespace) -> str | None:
-    return options.names[0] if options.names else None
-
-
 def _to_dicts(records: Iterable[Any]) -> list[dict[str, Any]]:
     return [record.to_dict() for record in records]
 
 
 def _list_test_sets(options: argparse.Namespace) -> TestSetResult:
-    pattern = _get_first_name(options)
+    pattern = next(iter(options.names), None)
     test_sets = testset_operations.list_test_sets(pattern, options.language, options.registry)
     if not test_sets:
         query = " ".join(filter(None, (pattern, options.language)))
@@ -188,11 +184,8 @@ def _make_facts(values: Mapping[str, Any]) -> Facts:
 def _download_test_sets(options: argparse.Namespace) -> TestSetResult:
     names = list(options.names)
     if options.all_since is not None:
-        names += [
-            name
-            for name in testset_operations.list_test_sets_since(options.all_since)
-            if name not in names
-        ]
+        names += testset_operations.list_test_sets_since(options.all_since)
+        names = list(dict.fromkeys(names))
         if not names:
             raise ValueError(f"no test set was published in {options.all_since} or later")
     downloaded = list(
@@ -217,7 +210,7 @@ def _add_test_sets(options: argparse.Namespace) -> TestSetResult:
 
 
 def _verify_test_sets(options: argparse.Namespace) -> TestSetResult:
-    files = testset_operations.verify_test_sets(_get_first_name(options), options.registry)
+    files = testset_operations.verify_test_sets(next(iter(options.names), None), options.registry)
     rows = [[test_set.name, test_set.problem or "valid", test_set.path] for test_set in files]
     if not rows:
         return [], [Paragraph("No test set is installed.")]

@@ -352,11 +352,12 @@ def _read_filter_fields(
     path = file_readers.get_file_paths(files, raw_folder)[0]
     if not path.endswith(".sgm"):
         return {}
-    attributes = list(file_readers.read_filter_attributes(path))
-    fields = {
-        "origlang": [_clean_attribute(each[0]) for each in attributes],
-        "docid": [_clean_attribute(each[1]) for each in attributes],
-    }
+    fields: dict[str, list[str]] = {"origlang": [], "docid": []}
+    for attributes in file_readers.read_filter_attributes(path):
+        for values, attribute in zip(fields.values(), attributes, strict=True):
+            # The line itself shows that it does not have the attribute.
+            is_missing = attribute is None or attribute.startswith("<doc ")
+            values.append("" if is_missing else str(attribute))
     return {
         f"_{name}": values for name, values in fields.items() if values != document_fields.get(name)
     }
@@ -426,11 +427,6 @@ def _list_archive_pairs(entry: CatalogueEntry, archive: Archive) -> list[str]:
         for pair in pairs
         if entry.get_local_name(archive) in file_readers.get_file_paths(entry.list_files(pair), "")
     ][:1]
-
-
-def _clean_attribute(attribute: str | None) -> str:
-    """Return a document attribute, or "" for a line that does not have it."""
-    return "" if attribute is None or attribute.startswith("<doc ") else attribute
 
 
 def format_file_name(field: str) -> str:

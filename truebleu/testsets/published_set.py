@@ -77,15 +77,11 @@ class _TestSetPart:
         other_fields = {"src", *self.references, *file_readers.DOCUMENT_FIELDS}
         return [name for name in self.text.field_names if name not in other_fields]
 
-    def read_lines(self, field: str) -> list[str]:
-        """Return the lines of an existing field."""
-        return self.text.read_lines(field)
-
     def read_document_field(self, field: str) -> list[str] | None:
         """Return an attribute of each segment's document that filters use, or None if unknown."""
         for name in (f"_{field}", field):
             if name in self.text.fields:
-                return self.read_lines(name)
+                return self.text.read_lines(name)
         return None
 
     @cached_property
@@ -94,12 +90,8 @@ class _TestSetPart:
         labels = catalogue.get_document_subsets(self.entry.name)
         if labels is None:
             return self.read_document_field("domain")
-        document_names = self.read_document_field("docid")
-        return (
-            None
-            if document_names is None
-            else [labels.get(document_name, "") for document_name in document_names]
-        )
+        names = self.read_document_field("docid")
+        return None if names is None else [labels.get(name, "") for name in names]
 
     @property
     def domains(self) -> list[str] | None:
@@ -148,11 +140,9 @@ class TestSet:
         return f"<{self.name} {self.langpair}: {len(self):,} segments>"
 
     def __len__(self) -> int:
-        return (
-            sum(len(part.text) for part in self._parts)
-            if self._segment_indices is None
-            else len(self._segment_indices)
-        )
+        if self._segment_indices is not None:
+            return len(self._segment_indices)
+        return sum(len(part.text) for part in self._parts)
 
     @property
     def name(self) -> str:
@@ -183,7 +173,7 @@ class TestSet:
     def source(self) -> list[str] | None:
         """The source, or None if the test set has no source text."""
         return self._collect_values(
-            lambda part: part.read_lines("src") if "src" in part.text.fields else None
+            lambda part: part.text.read_lines("src") if "src" in part.text.fields else None
         )
 
     @cached_property
@@ -195,7 +185,7 @@ class TestSet:
         if len(self._parts) == 1:
             (part,) = self._parts
             return {
-                _shorten_reference(name): self._select_segments(part.read_lines(name))
+                _shorten_reference(name): self._select_segments(part.text.read_lines(name))
                 for name in part.references
             }
         joined_names = zip(*(part.preferred for part in self._parts), strict=True)
@@ -204,7 +194,7 @@ class TestSet:
             lines = [
                 line
                 for part, name in zip(self._parts, names, strict=True)
-                for line in part.read_lines(name)
+                for line in part.text.read_lines(name)
             ]
             by_name[_shorten_reference(names[0])] = self._select_segments(lines)
         return by_name
@@ -241,7 +231,7 @@ class TestSet:
             if all(name in other_part.systems for other_part in other_parts)
         ]
         return _SystemOutputs(
-            names, lambda name: self._collect_values(lambda part: part.read_lines(name)) or []
+            names, lambda name: self._collect_values(lambda part: part.text.read_lines(name)) or []
         )
 
     @property
@@ -268,11 +258,9 @@ class TestSet:
     @property
     def unfiltered(self) -> TestSet:
         """The test set without filters."""
-        return (
-            self
-            if self._segment_indices is None
-            else TestSet(self._parts, None, {}, self._preferred)
-        )
+        if self._segment_indices is None:
+            return self
+        return TestSet(self._parts, None, {}, self._preferred)
 
     @cached_property
     def sha256(self) -> dict[str, str]:
@@ -389,7 +377,7 @@ class TestSet:
         ):
             return self.references[_shorten_reference(field)]
         lines = self._collect_values(
-            lambda part: part.read_lines(field) if field in part.text.fields else None
+            lambda part: part.text.read_lines(field) if field in part.text.fields else None
         )
         if lines is None:
             raise InputError(f"field '{name}' is missing from at least one of {self.name}")

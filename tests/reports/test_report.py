@@ -16,7 +16,8 @@ from page_parser import Page, decode_rows
 import truebleu as tb
 from truebleu import InputError
 from truebleu.comparison.comparison_request import Request, Significance
-from truebleu.reports import browser_kernel, report_builder
+from truebleu.reports import report_builder
+from truebleu.reports.browser_kernel import KERNEL_BLOCKS, load_kernel_blocks
 from truebleu.reports.findings import compute_influences
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
@@ -119,7 +120,7 @@ def test_numeric_blocks_precede_texts():
     assert names == [
         "documents",
         *("h.0", "h.1", "h.2", "h.3", "lengths"),
-        *browser_kernel.load_kernel_blocks(),
+        *load_kernel_blocks(),
         "texts",
     ]
 
@@ -155,11 +156,8 @@ def test_parameter_changes_give_further_settings():
 
 
 def test_other_metrics_give_further_settings():
-    assert list_setting_labels(also=["chrf++", tb.BLEU("char")]) == [
-        "BLEU",
-        "chrF2++",
-        "BLEU tok:char",
-    ]
+    labels = list_setting_labels(also=["chrf++", tb.BLEU("char")])
+    assert labels == ["BLEU", "chrF2++", "BLEU tok:char"]
 
 
 def test_further_settings_are_not_compared():
@@ -204,9 +202,8 @@ def test_metric_without_viewer_support_is_in_tables():
     assert [metric["name"] for metric in manifest["comparison"]["metrics"]] == ["NIST", "chrF2"]
     assert [setting["metric"] for setting in manifest["settings"]] == ["chrF"]
     metrics = "BLEU, chrF, TER, WER, MER, WIL, WIP and CER"
-    with pytest.raises(
-        ValueError, match=f"metrics: expected at least one of {metrics}, found NIST"
-    ):
+    message = f"metrics: expected at least one of {metrics}, found NIST"
+    with pytest.raises(ValueError, match=message):
         tb.report(SYSTEMS, REFERENCES, metrics=["nist"])
     with pytest.raises(ValueError, match=f"also: expected {metrics}, found NIST"):
         tb.report(SYSTEMS, REFERENCES, also=["nist"])
@@ -228,16 +225,10 @@ def test_files_and_lists_give_same_blocks(write):
     file_page = make_page(systems, references, source=source)
     list_page = make_page(SYSTEMS, REFERENCES, source=SOURCE)
     assert file_page.blocks == list_page.blocks
-    assert list(file_page.manifest["data_hash"].values()) == list(
-        list_page.manifest["data_hash"].values()
-    )
-    assert list(file_page.manifest["data_hash"]) == [
-        "good.en",
-        "poor.en",
-        "reference.en",
-        "source.de",
-    ]
-    assert list(list_page.manifest["data_hash"]) == ["good", "poor", "reference", "source"]
+    file_hashes, list_hashes = (page.manifest["data_hash"] for page in (file_page, list_page))
+    assert list(file_hashes.values()) == list(list_hashes.values())
+    assert list(file_hashes) == ["good.en", "poor.en", "reference.en", "source.de"]
+    assert list(list_hashes) == ["good", "poor", "reference", "source"]
     assert file_page.manifest["languages"] == {"source": "de", "target": "en"}
     assert list_page.manifest["languages"] == {"source": None, "target": None}
 
@@ -262,16 +253,11 @@ def test_different_texts_have_different_hashes():
 
 
 @pytest.mark.parametrize(
-    "make_column",
-    [pa.array, pa.chunked_array, pl.Series, tuple],
+    "column",
+    [pa.array, lambda texts: pa.chunked_array([texts]), pl.Series, tuple],
     ids=["pyarrow", "chunked", "polars", "tuple"],
 )
-def test_column_types_give_same_page(make_column):
-    column = (
-        (lambda texts: pa.chunked_array([texts]))
-        if make_column is pa.chunked_array
-        else make_column
-    )
+def test_column_types_give_same_page(column):
     systems = {name: column(texts) for name, texts in SYSTEMS.items()}
     page = make_page(systems, column(REFERENCES), source=column(SOURCE))
     assert page.blocks == make_page(SYSTEMS, REFERENCES, source=SOURCE).blocks
@@ -306,12 +292,8 @@ def test_unusual_strings_survive():
 @settings(max_examples=25)
 def test_random_strings_survive(texts):
     report_page = make_page({"a": texts}, texts, source=texts, confidence=10)
-    assert (
-        report_page.texts("system0")
-        == report_page.texts("reference0")
-        == report_page.texts("source")
-        == texts
-    )
+    for role in ("system0", "reference0", "source"):
+        assert report_page.texts(role) == texts
 
 
 @pytest.mark.parametrize(
@@ -342,18 +324,16 @@ def test_systems_of_different_lengths_are_refused():
 
 def test_tokens_are_refused():
     tokens = [text.split() for text in GOOD]
-    with pytest.raises(
-        InputError, match=r"segment 1 is of type list, not str. A report shows text"
-    ):
+    message = "segment 1 is of type list, not str. A report shows text"
+    with pytest.raises(InputError, match=message):
         tb.report({"good": tokens}, tokens, metrics=[tb.BLEU("none")])
 
 
 def test_source_with_invalid_utf8_is_refused(tmp_path):
     path = tmp_path / "source.txt"
     path.write_bytes(b"one\n" * 4 + b"tw\xff\n" + b"x\n" * 7)
-    with pytest.raises(
-        InputError, match=r"source \(source.txt\), line 5: byte 0xff is not valid UTF-8"
-    ):
+    message = r"source \(source.txt\), line 5: byte 0xff is not valid UTF-8"
+    with pytest.raises(InputError, match=message):
         tb.report(SYSTEMS, REFERENCES, source=path)
 
 
@@ -389,10 +369,8 @@ def test_redacted_report_contains_no_text(write):
         systems, references, source=source, metrics=["bleu", "ter"], redact_text=True
     )
     data = redacted_report.to_bytes() + redacted_report._repr_html_().encode()
-    blocks_by_name = Page(data).blocks.items()
-    blocks = b"".join(
-        block for name, block in blocks_by_name if name not in browser_kernel.KERNEL_BLOCKS
-    )
+    blocks_by_name = Page(data).blocks
+    blocks = b"".join(blocks_by_name[name] for name in {*blocks_by_name} - {*KERNEL_BLOCKS})
     for word in ("mat", "nobody", "niemand", "Regen"):
         assert re.search(rf"\b{word}\b".encode(), data) is None
         assert word.encode() not in blocks
@@ -425,9 +403,8 @@ def test_influence_equals_leave_one_out_change(metric, names):
     systems = {**SYSTEMS, "mixed": GOOD[:6] + POOR[6:]}
     selected_systems = {name: systems[name] for name in names}
     testing = Significance(test=None, confidence=10, seed=1)
-    data = report_builder.ReportData(
-        Request(selected_systems, REFERENCES, [metric], testing=testing)
-    )
+    request = Request(selected_systems, REFERENCES, [metric], testing=testing)
+    data = report_builder.ReportData(request)
     setting = data.settings[0]
     influences = compute_influences(setting.metric, setting.tables, names)
 
@@ -494,13 +471,10 @@ def test_invalid_text_limits_are_refused(wrong):
 def test_comparison_can_be_reported(tmp_path):
     options = {"metrics": ["bleu", "chrf"], "baseline": "poor", "seed": 3, "confidence": 200}
     compared = tb.compare(SYSTEMS, REFERENCES, **options)
-    comparison_report = tb.report(
-        compared, source=SOURCE, title="Cats", path=tmp_path / "page.html"
-    )
+    path = tmp_path / "page.html"
+    content = tb.report(compared, source=SOURCE, title="Cats", path=path).to_bytes()
     expected = tb.report(SYSTEMS, REFERENCES, source=SOURCE, title="Cats", **options)
-    assert (
-        comparison_report.to_bytes() == expected.to_bytes() == (tmp_path / "page.html").read_bytes()
-    )
+    assert content == expected.to_bytes() == path.read_bytes()
 
 
 def test_restored_comparison_has_no_text():

@@ -39,6 +39,10 @@ def make_data(systems, references, **options) -> ReportData:
     return ReportData(request, options.pop("also", ()), **options)
 
 
+def get_token(server):
+    return urllib.parse.urlsplit(server.url).path.strip("/")
+
+
 @contextmanager
 def run_server(data: ReportData):
     with Server(data) as server:
@@ -80,14 +84,12 @@ def request_texts(server, roles, first, last):
         start += 4 * count
         texts_by_role[role] = []
         for length in lengths:
-            is_present = length != payload.MISSING_LENGTH
-            text = (
-                body[start : start + length].decode("utf-8", "surrogatepass")
-                if is_present
-                else None
-            )
-            texts_by_role[role].append(text)
-            start += length if is_present else 0
+            if length == payload.MISSING_LENGTH:
+                texts_by_role[role].append(None)
+                continue
+            text = body[start : start + length]
+            texts_by_role[role].append(text.decode("utf-8", "surrogatepass"))
+            start += length
     assert start == len(body)
     return texts_by_role
 
@@ -114,7 +116,7 @@ def test_page_has_numbers_but_no_texts(server):
     assert manifest["serve"] == {"base": "./"}
     assert manifest["embedded"] == manifest["segments"] == 20
     # The page must not contain the secret URL, because users may save and share it.
-    assert urllib.parse.urlsplit(server.url).path.strip("/").encode() not in body
+    assert get_token(server).encode() not in body
 
 
 def test_page_policy_allows_own_server_only(server):
@@ -137,9 +139,8 @@ def test_saved_file_has_no_server():
 
 
 def test_redacted_report_serves_no_texts():
-    with run_server(
-        make_data({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])
-    ) as server:
+    data = make_data({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])
+    with run_server(data) as server:
         _, headers, body = send_request(server)
         assert "connect-src 'none'" in headers["Content-Security-Policy"]
         assert b'"serve":null' in body
@@ -175,7 +176,7 @@ def test_responses_have_security_headers(server, target):
     ],
 )
 def test_other_paths_are_not_found(server, target):
-    token = urllib.parse.urlsplit(server.url).path.strip("/")
+    token = get_token(server)
     path = target.format(token=token, half=token[:20], upper=token.swapcase())
     status, _, body = send_request(server, path)
     assert (status, body) == (404, b"Not Found\n")
@@ -183,34 +184,28 @@ def test_other_paths_are_not_found(server, target):
 
 def test_tokens_are_long_and_unique(server):
     with run_server(make_data({"a": ["a"]}, ["a"])) as second_server:
-        tokens = [
-            urllib.parse.urlsplit(running.url).path.strip("/")
-            for running in (server, second_server)
-        ]
+        tokens = [get_token(server), get_token(second_server)]
         assert tokens[0] != tokens[1]
         assert min(map(len, tokens)) >= 43
         assert send_request(second_server, f"/{tokens[0]}/")[0] == 404
 
 
+FOREIGN_HOSTS = [
+    *("example.com", "example.com:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", ""),
+    *("127.0.0.1:{port}.example.com", ["127.0.0.1:{port}", "example.com"]),
+    *(["127.0.0.1:{port}", "127.0.0.1:{port}"], []),
+]
+FOREIGN_ORIGINS = [
+    *("https://example.com", "null", "http://127.0.0.1", "https://127.0.0.1:{port}"),
+    *(["http://127.0.0.1:{port}", "https://example.com"], "http://localhost:{port}"),
+]
+
+
 @pytest.mark.parametrize(
     "headers",
     [
-        {"Host": "example.com"},
-        {"Host": "example.com:{port}"},
-        {"Host": "127.0.0.1"},
-        {"Host": "127.0.0.1:1"},
-        {"Host": "127.0.0.1:{port}.example.com"},
-        {"Host": "0.0.0.0:{port}"},
-        {"Host": ""},
-        {"Host": ["127.0.0.1:{port}", "example.com"]},
-        {"Host": ["127.0.0.1:{port}", "127.0.0.1:{port}"]},
-        {"Host": []},
-        {"Origin": "https://example.com"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1"},
-        {"Origin": "https://127.0.0.1:{port}"},
-        {"Origin": ["http://127.0.0.1:{port}", "https://example.com"]},
-        {"Origin": "http://localhost:{port}"},
+        *({"Host": host} for host in FOREIGN_HOSTS),
+        *({"Origin": origin} for origin in FOREIGN_ORIGINS),
         {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"},
         {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"},
         {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
@@ -339,9 +334,8 @@ def test_surrogates_and_missing_references_survive_transfer():
     ],
 )
 def test_invalid_query_is_refused(server, query, status):
-    response_status, _, body = send_request(
-        server, "texts" + urllib.parse.quote(query, safe="?=&+,#/%")
-    )
+    target = "texts" + urllib.parse.quote(query, safe="?=&+,#/%")
+    response_status, _, body = send_request(server, target)
     assert response_status == status
     assert body in (b"Bad Request\n", b"Not Found\n")
 
@@ -349,9 +343,8 @@ def test_invalid_query_is_refused(server, query, status):
 def test_segments_per_request_are_limited():
     count = MAX_SEGMENTS_PER_REQUEST + 1
     with run_server(make_data({"a": ["a b c d"] * count}, ["a b c d"] * count)) as server:
-        assert (
-            len(request_texts(server, ["system0"], 1, count)["system0"]) == MAX_SEGMENTS_PER_REQUEST
-        )
+        texts = request_texts(server, ["system0"], 1, count)["system0"]
+        assert len(texts) == MAX_SEGMENTS_PER_REQUEST
         assert send_request(server, f"texts?roles=system0&from=0&to={count}")[0] == 400
 
 
@@ -371,12 +364,8 @@ def test_random_lines_on_disk_survive(tmp_path_factory, lines, ended):
     if not expected[-1]:
         del expected[-1]
     disk_lines = open_column(path)
-    assert (
-        list(disk_lines)
-        == [disk_lines[i] for i in range(len(disk_lines))]
-        == disk_lines[:]
-        == expected
-    )
+    by_index = [disk_lines[i] for i in range(len(disk_lines))]
+    assert list(disk_lines) == by_index == disk_lines[:] == expected
     for first in range(len(expected)):
         size, pieces = payload.encode_text_range(disk_lines, first, len(expected))
         block = b"".join(pieces)
@@ -389,47 +378,35 @@ def test_lines_longer_than_a_chunk_survive(tmp_path):
     (tmp_path / "lines").write_bytes(b"\n".join(lines))
     disk_lines = open_column(tmp_path / "lines")
     assert list(disk_lines) == [disk_lines[i] for i in range(5)] == lines
-    assert b"".join(payload.encode_text_range(disk_lines, 1, 4)[1]) == payload.encode_texts(
-        lines[1:4]
-    )
+    _, pieces = payload.encode_text_range(disk_lines, 1, 4)
+    assert b"".join(pieces) == payload.encode_texts(lines[1:4])
 
 
 @pytest.mark.parametrize("kind", ["plain", "gzip", "column", "latin-1"])
 def test_files_on_disk_give_same_page(tmp_path, kind):
     """Numbers, hashes and texts are equal for all kinds of files."""
-    lines = {"ref": REFERENCES, "good": [line + " é" for line in GOOD], "src": POOR}
-    lines = {
-        name: [text.replace("\u2028", "") for text in column] for name, column in lines.items()
-    }
+    sources = [text.replace("\u2028", "") for text in POOR]
+    lines = {"ref": REFERENCES, "good": [line + " é" for line in GOOD], "src": sources}
+    encoding = "latin-1" if kind == "latin-1" else "utf-8"
+    before, column = ("1\t", 2) if kind == "column" else ("", None)
 
     def write_file(name):
         path = tmp_path / (f"{name}.gz" if kind == "gzip" else name)
-        data = "".join(f"{line}\n" for line in lines[name])
-        if kind == "column":
-            data = "".join(f"1\t{line}\n" for line in lines[name])
-        data = data.encode("latin-1" if kind == "latin-1" else "utf-8")
+        data = "".join(f"{before}{line}\n" for line in lines[name]).encode(encoding)
         path.write_bytes(gzip.compress(data) if kind == "gzip" else data)
-        return File(
-            path, 2 if kind == "column" else None, "latin-1" if kind == "latin-1" else "utf-8"
-        )
+        return File(path, column, encoding)
 
     def build_data(*, on_disk):
-        return make_data(
-            {"good": write_file("good")},
-            [write_file("ref")],
-            source=write_file("src"),
-            on_disk=on_disk,
-        )
+        system, reference, source = map(write_file, ("good", "ref", "src"))
+        return make_data({"good": system}, [reference], source=source, on_disk=on_disk)
 
     in_memory, on_disk = build_data(on_disk=False), build_data(on_disk=True)
     assert on_disk.build_manifest() == in_memory.build_manifest()
     assert on_disk.encode_numeric_blocks() == in_memory.encode_numeric_blocks()
     with run_server(on_disk) as server:
         received = request_texts(server, ["system0", "reference0", "source"], 2, 20)
-    assert received == {
-        role: lines[name][2:]
-        for role, name in {"system0": "good", "reference0": "ref", "source": "src"}.items()
-    }
+    names = {"system0": "good", "reference0": "ref", "source": "src"}
+    assert received == {role: lines[name][2:] for role, name in names.items()}
 
 
 def test_changed_file_gives_conflict(tmp_path, write):
@@ -455,10 +432,7 @@ def test_checks_stop_at_memory_limit(write, monkeypatch):
     some_checked = make_data(*files, on_disk=True)
     assert all_checked.build_manifest()["health"]["segments"] == 100
     assert some_checked.build_manifest()["health"]["segments"] == (400 - 9) // 16 + 1
-    first, block = (
-        all_checked.encode_numeric_blocks()["h.0"],
-        some_checked.encode_numeric_blocks()["h.0"],
-    )
+    first, block = (data.encode_numeric_blocks()["h.0"] for data in (all_checked, some_checked))
     assert len(first) == len(block) == 400
     assert block[100:] == bytes(300)
     assert block[:4] == first[:4] != bytes(4)

@@ -342,9 +342,7 @@ class Request:
     def make_rereadable(self, *, copy_all: bool = True, on_disk: bool = False) -> None:
         """Make the inputs rereadable; see `segments.make_rereadable`."""
         to_rereadable = partial(segments.make_rereadable, copy_all=copy_all, on_disk=on_disk)
-        self.systems = {
-            name: to_rereadable(hypotheses) for name, hypotheses in self.systems.items()
-        }
+        self.systems = {name: to_rereadable(text) for name, text in self.systems.items()}
         self.references, self.source = to_rereadable(self.references), to_rereadable(self.source)
 
     def normalize_texts(self, form: str | None, *, on_disk: bool = False) -> None:
@@ -388,9 +386,7 @@ class Request:
                 statistics[metric].tables[system] = table
                 statistics[metric].scores[system] = metric.segment_scores(table).tolist()
             self.text_summaries[system] = summary
-        self.metrics = {
-            metric: name for metric, name in self.metrics.items() if metric in statistics
-        }
+        self.metrics = {one: name for one, name in self.metrics.items() if one in statistics}
         return statistics
 
     @property

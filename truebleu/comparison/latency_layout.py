@@ -56,11 +56,8 @@ def write_verdict(content: Content) -> str:
             p_value = f"p = {format_p_value(difference['p'])}".replace("= <", "< ")
             verdict += "" if is_significant else ", but not significantly"
             verdict += f": {delta} ms against {compared['name']}, {p_value}"
-    bleu = [
-        (system["name"], system["scores"]["BLEU"]["score"])
-        for system in systems
-        if "BLEU" in system["scores"]
-    ]
+    scores = [(system["name"], system["scores"]) for system in systems]
+    bleu = [(name, one["BLEU"]["score"]) for name, one in scores if "BLEU" in one]
     format_bleu = make_formatter(DIGITS["BLEU"] + content.get("more_digits", 0))
     if len(bleu) == 1:
         verdict += f"; BLEU is {format_bleu(bleu[0][1])}"

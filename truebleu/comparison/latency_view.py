@@ -134,10 +134,8 @@ def latency(
     """
     argument_checks.check_options(latency, intervals, IntervalOptions)
     if unit is None:
-        is_unspaced = language is not None and get_target_language(language).code in (
-            CHARACTER_LANGUAGES
-        )
-        unit = "char" if is_unspaced else "word"
+        code = None if language is None else get_target_language(language).code
+        unit = "char" if code in CHARACTER_LANGUAGES else "word"
     argument_checks.check_choice("unit", unit, UNITS)
     argument_checks.check_choice("tokens", tokens, (None, *TOKEN_KINDS))
     get_method(method)

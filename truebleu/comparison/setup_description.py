@@ -24,9 +24,8 @@ from truebleu.text.terminal_layout import join_words
 from truebleu.text.tex_letters import encode_tex
 
 TEST_NAMES = {
-    "ar": "paired approximate randomization",
+    **TESTS,
     "bs": "the centred paired bootstrap",
-    "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "the paired bootstrap (the share of resamples that a system loses)",
 }
 # Keys in truebleu.text.citations for significance tests, corrections, and other methods.
@@ -298,12 +297,13 @@ class SetupDescription(Record):
         parts = []
         if self.test is not None:
             noun = "randomizations" if self.test == "ar" else "resamples"
-            correction = (
-                ""
-                if self.correction is None
-                else ", with p-values corrected for multiple comparisons by "
-                f"{CORRECTION_METHODS[self.correction]}{cite(CORRECTION_CITATIONS[self.correction])}"
-            )
+            correction = ""
+            if self.correction is not None:
+                method = CORRECTION_METHODS[self.correction]
+                works = cite(CORRECTION_CITATIONS[self.correction])
+                correction = (
+                    f", with p-values corrected for multiple comparisons by {method}{works}"
+                )
             level = escape(f"p < {self.alpha:g}")
             parts.append(
                 f"test differences between systems by {escape(TEST_NAMES[self.test])}"

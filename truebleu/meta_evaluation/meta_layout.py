@@ -123,9 +123,8 @@ def build_agreement_table(content: Content, format_score: Write) -> Table:
         for metric in metrics
     ]
     if any(metric["average"] is not None for metric in metrics):
-        columns.append(
-            Column("average", "average", tooltip="weighted mean, with r converted to (1 + r) / 2")
-        )
+        tooltip = "weighted mean, with r converted to (1 + r) / 2"
+        columns.append(Column("average", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_format_value(metric["average"], format_score)))
     if any(metric["cluster"] is not None for metric in metrics):
@@ -140,23 +139,13 @@ def build_agreement_table(content: Content, format_score: Write) -> Table:
         task_scores = [metric["scores"][task["name"]] for metric in metrics]
         defined_values = [one["value"] for one in task_scores if one["value"] is not None]
         for row, score in zip(rows, task_scores, strict=True):
-            best = (
-                score["value"] is not None
-                and len(defined_values) > 1
-                and score["value"] == max(defined_values)
-            )
-            cluster = score.get("cluster")
-            row.append(
-                Cell(
-                    _format_value(score["value"], format_score),
-                    "" if cluster is None else str(cluster),
-                    "best" if best else "",
-                )
-            )
+            best = len(defined_values) > 1 and score["value"] == max(defined_values)
+            cluster = "" if score.get("cluster") is None else str(score["cluster"])
+            value = _format_value(score["value"], format_score)
+            row.append(Cell(value, cluster, "best" if best else ""))
         if any("interval" in score for score in task_scores):
-            columns.append(
-                Column(f"{format_percent(task_scores[0]['interval']['level'])} interval", group)
-            )
+            level = format_percent(task_scores[0]["interval"]["level"])
+            columns.append(Column(f"{level} interval", group))
             for row, score in zip(rows, task_scores, strict=True):
                 row.append(Cell(_format_interval(score.get("interval"), format_score)))
     return Table(columns, rows)
@@ -211,21 +200,13 @@ def _build_threshold_table(content: Content) -> Iterator[Block]:
 
 def _build_test_tables(content: Content, format_score: Write) -> Iterator[Block]:
     """Yield tables of the tests between all metrics or, if there are many, between neighbours."""
-    tests = content["tests"]
-    if not tests:
-        return
+    tests = content["tests"] or []
     rank = {metric["name"]: metric["rank"] for metric in content["metrics"]}
     only_neighbours = len(rank) > MAX_METRICS_WITH_ALL_TESTS
+    if only_neighbours:
+        tests = [test for test in tests if abs(rank[test["first"]] - rank[test["second"]]) == 1]
     for task in dict.fromkeys(test["task"] for test in tests):
         listed_tests = [test for test in tests if test["task"] == task]
-        if only_neighbours:
-            listed_tests = [
-                test
-                for test in listed_tests
-                if abs(rank[test["first"]] - rank[test["second"]]) == 1
-            ]
-        if not listed_tests:
-            continue
         corrected = any(test["corrected_p"] is not None for test in listed_tests)
         header = ["better", "than", "Δ", "p", *(["corrected p"] if corrected else []), "test"]
         rows = [

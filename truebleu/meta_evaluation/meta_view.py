@@ -61,19 +61,15 @@ class MetricValues:
 
     def __getattr__(self, name: str) -> Any:
         key = name.replace("_", "-")
-        matching_tasks = {
-            task: one for task, one in self._values.items() if task.split(":")[1] == key
-        }
-        if not matching_tasks:
-            available_statistics = [task.split(":")[1] for task in self._values]
-            raise AttributeError(
-                f"no statistic '{key}'"
-                f"{argument_checks.suggest_names(key, dict.fromkeys(available_statistics))}"
-            )
-        if len(matching_tasks) > 1:
-            levels = ", ".join(task.partition(":")[0] for task in matching_tasks)
+        matches = {task: one for task, one in self._values.items() if task.split(":")[1] == key}
+        if not matches:
+            available = dict.fromkeys(task.split(":")[1] for task in self._values)
+            hint = argument_checks.suggest_names(key, available)
+            raise AttributeError(f"no statistic '{key}'{hint}")
+        if len(matches) > 1:
+            levels = ", ".join(task.partition(":")[0] for task in matches)
             raise AttributeError(f"{key} exists at several levels ({levels}). Specify one.")
-        return ValueFields(next(iter(matching_tasks.values())))
+        return ValueFields(next(iter(matches.values())))
 
     def __repr__(self) -> str:
         words = [f"{name} {one['value']:.6f}" for name, one in self._values.items() if one["value"]]

@@ -74,7 +74,7 @@ def run_perm_both_test(
         [
             value
             for one, rated in zip(metric, cells, strict=True)
-            for value in _standardize_scores(one, rated)
+            for value in _standardize_scores([one.values[i] for i in rated])
         ]
         for metric in metrics
     ]
@@ -105,9 +105,8 @@ def _list_rated_cells(gold: Matrix) -> list[int]:
     return [i for i, value in enumerate(gold.values) if not isnan(value)]
 
 
-def _standardize_scores(matrix: Matrix, cells: Sequence[int]) -> list[float]:
+def _standardize_scores(values: Sequence[float]) -> list[float]:
     """Return scores in standard deviations from their mean, or 0 if all scores are equal."""
-    values = [matrix.values[cell] for cell in cells]
     mean = fsum(values) / len(values)
     spread = sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
     return [(value - mean) / spread if spread else 0.0 for value in values]
@@ -130,9 +129,7 @@ def _count_pearson_trials(
     stream: Stream,
 ) -> Counts:
     """Return `Counts` for Pearson's r, from sums, squares and products of the swapped cells."""
-    mean = fsum(human) / len(human)
-    spread = sqrt(fsum((value - mean) ** 2 for value in human) / len(human)) or 1.0
-    gold = [(value - mean) / spread for value in human]
+    gold = _standardize_scores(human)
     columns: list[list[float]] = []
     for scores in metric_values:
         products = [score * value for score, value in zip(scores, gold, strict=True)]
@@ -253,11 +250,9 @@ def _count_generic_trials(
     for trial in range(trials):
         swap = [trial >> i & 1 for i in range(cells)] if exact else stream.bools(cells)
         for first, second in counts:
-            value_triples = list(
-                zip(metric_values[first], metric_values[second], swap, strict=True)
-            )
-            lead = compute_value([b if s else a for a, b, s in value_triples])
-            lead -= compute_value([a if s else b for a, b, s in value_triples])
+            triples = list(zip(metric_values[first], metric_values[second], swap, strict=True))
+            lead = compute_value([b if s else a for a, b, s in triples])
+            lead -= compute_value([a if s else b for a, b, s in triples])
             if lead >= observed[first] - observed[second] - SLACK:
                 counts[first, second] += 1
     return counts
@@ -295,11 +290,12 @@ def run_pair_permutation_test(
     columns = [[w * hit for w, hit in zip(weights, found, strict=True)] for found in hits]
     table = Table.from_rows(list(zip(*columns, strict=True)), len(columns))
     permuted_sums = Stack([table]).choose(Stream(seed), samples, 1)[0].tolist()
-    counts: Counts = {}
-    for first, second in combinations(range(len(metrics)), 2):
-        # The second metric gains what the first loses, so the lead changes by twice that amount.
-        # The lead is at least as large as observed unless the first metric loses.
-        counts[first, second] = sum(row[first] <= row[second] for row in permuted_sums)
+    # The second metric gains what the first loses, so the lead changes by twice that amount. The
+    # lead is at least as large as observed unless the first metric loses.
+    counts = {
+        (first, second): sum(row[first] <= row[second] for row in permuted_sums)
+        for first, second in combinations(range(len(metrics)), 2)
+    }
     return Trials(counts, samples, exact=False, test="pair permutation")
 
 
@@ -314,18 +310,13 @@ def get_williams_p(first: float, second: float, metric_correlation: float, cells
     """
     if cells < 4:
         return float("nan")
-    k = (
-        1
-        - first * first
-        - second * second
-        - metric_correlation * metric_correlation
-        + 2 * first * second * metric_correlation
-    )
+    r = metric_correlation
+    k = 1 - first * first - second * second - r * r + 2 * first * second * r
     mean = (first + second) / 2
-    below = 2 * (cells - 1) / (cells - 3) * k + mean * mean * (1 - metric_correlation) ** 3
+    below = 2 * (cells - 1) / (cells - 3) * k + mean * mean * (1 - r) ** 3
     if below <= 0:
         return 0.5
-    t = (first - second) * sqrt((cells - 1) * (1 + metric_correlation)) / sqrt(below)
+    t = (first - second) * sqrt((cells - 1) * (1 + r)) / sqrt(below)
     return compute_student_t_tail(abs(t), cells - 3)
 
 
@@ -466,8 +457,10 @@ def _resample_pearson(
 ) -> list[float]:
     """Return Pearson's r of each resample, from the moments of the resampled units."""
     cells = _list_rated_cells(gold)
-    human_by_cell = dict(zip(cells, _standardize_scores(gold, cells), strict=True))
-    metric_by_cell = dict(zip(cells, _standardize_scores(metric, cells), strict=True))
+    human_by_cell, metric_by_cell = (
+        dict(zip(cells, _standardize_scores([one.values[i] for i in cells]), strict=True))
+        for one in (gold, metric)
+    )
     moments: list[list[float]] = []
     for unit in units:
         places = [cell for item in unit for cell in range(item, len(gold.values), gold.items)]
@@ -624,9 +617,8 @@ def _test_metric_pairs(
     p = {pair: trials.get_p_value(*pair) for pair in combinations(range(len(names)), 2)}
     decisive = p
     if tests.correction is not None:
-        decisive = dict(
-            zip(p, CORRECTION_FUNCTIONS[tests.correction](list(p.values())), strict=True)
-        )
+        corrected = CORRECTION_FUNCTIONS[tests.correction](list(p.values()))
+        decisive = dict(zip(p, corrected, strict=True))
     alpha = round(1 - tests.level, 12)
     test_results = []
     for (i, j), p_value in p.items():
@@ -659,15 +651,11 @@ def _run_williams_test(
 ) -> float | None:
     """Return the p-value of Williams' test for Pearson's r over all cells."""
     cells = _list_rated_cells(gold)
-    one_values, other_values = (
-        [matrix.values[cell] for cell in cells] for matrix in (first, second)
-    )
-    metric_correlation = agreement_statistics.pearson(one_values, other_values)
-    if metric_correlation.value is None:
+    ours, theirs = ([matrix.values[cell] for cell in cells] for matrix in (first, second))
+    correlation = agreement_statistics.pearson(ours, theirs).value
+    if correlation is None:
         return None
-    p = get_williams_p(
-        float(first_value), float(second_value), metric_correlation.value, len(cells)
-    )
+    p = get_williams_p(float(first_value), float(second_value), correlation, len(cells))
     return None if isnan(p) or p == inf else p
 
 

@@ -103,11 +103,6 @@ def test_scores_compare_by_value(scores):
     assert scores != scores[:2]
 
 
-def test_scores_have_buffer(scores):
-    view = memoryview(scores)
-    assert (view.format, view.shape, view.tolist()) == ("d", (3,), scores.tolist())
-
-
 def test_numpy_reads_scores_without_a_copy(scores):
     np = pytest.importorskip("numpy")
     array = np.asarray(scores)

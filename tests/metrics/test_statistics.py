@@ -201,13 +201,6 @@ def test_repr_has_shape_and_fingerprint(table):
     assert "4" in repr(table)
 
 
-def test_table_has_buffer(table):
-    view = memoryview(table)
-    assert view.format in ("q", "l")
-    assert (view.shape, view.itemsize) == ((4, 10), 8)
-    assert view.tolist() == ROWS
-
-
 def test_numpy_reads_without_a_copy(table):
     np = pytest.importorskip("numpy")
     array = np.asarray(table)

@@ -19,7 +19,7 @@ from truebleu.metrics.neural_metric import (
     read_config,
     resolve_device,
 )
-from truebleu.metrics.python_metric import SegmentTexts
+from truebleu.metrics.python_metric import SegmentTexts, find_installed_version
 
 DEFAULT_MODEL = "roberta-large"
 # Keys of model configurations that contain the number of layers.
@@ -90,13 +90,9 @@ class BERTScore(NeuralMetric):
 
     def _find_versions(self) -> tuple[str, str]:
         release, program = super()._find_versions()
-        from truebleu.metrics.python_metric import find_installed_version
-
         version = _read_bert_score_package()[0] or release
-        return (
-            f"{version}(hug_trans={find_installed_version('transformers')})" if version else "",
-            program,
-        )
+        transformers = find_installed_version("transformers")
+        return f"{version}(hug_trans={transformers})" if version else "", program
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[Any]:
         folder = self._find_folder()
@@ -127,11 +123,9 @@ class BERTScore(NeuralMetric):
         settings = read_config(folder)
         layer_count = _read_layer_count(settings)
         if not layer or (layer_count and layer > layer_count):
-            detail = (
-                f"it has {layer_count}"
-                if layer_count
-                else "its config.json does not contain a layer count"
-            )
+            detail = f"it has {layer_count}"
+            if not layer_count:
+                detail = "its config.json does not contain a layer count"
             raise MetricFailedError(f"{self.name}: layer {layer} of {self.model}: {detail}")
         if "t5" in folder and "t5" not in str(settings.get("model_type")):
             raise MetricFailedError(
@@ -169,11 +163,8 @@ def _choose_layer(name: str, folder: str | None) -> int:
     table = _read_bert_score_package()[1]
     default_layer = table.get(name) or table.get(os.path.basename(name), 0)
     layer_count = _read_layer_count(read_config(folder)) if folder else 0
-    return (
-        default_layer
-        if default_layer and (not layer_count or default_layer <= layer_count)
-        else layer_count
-    )
+    is_available = default_layer and (not layer_count or default_layer <= layer_count)
+    return default_layer if is_available else layer_count
 
 
 @lru_cache(maxsize=1)

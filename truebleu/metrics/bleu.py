@@ -429,9 +429,9 @@ class BLEU(Metric[BLEUScore]):
 
     def resolve_missing_order(self, *, segment: bool) -> str:
         """Return the treatment of orders for which the hypotheses are too short."""
-        describe_missing, effective = self._values["missing_order"], self._values["effective_order"]
-        if describe_missing is not None:
-            return str(describe_missing)
+        missing, effective = self._values["missing_order"], self._values["effective_order"]
+        if missing is not None:
+            return str(missing)
         return "drop" if (segment if effective is None else effective) else "zero"
 
     @property
@@ -456,10 +456,8 @@ class BLEU(Metric[BLEUScore]):
         fields = super()._build_fields(segment=segment)
         missing = self._values["missing_order"]
         if segment is not None or missing:  # the default differs for segments and corpora
-            effective = (
-                self.resolve_missing_order(segment=segment or not self._is_sum_based) == "drop"
-            )
-            fields["eff"] = "yes" if effective else "no"
+            treatment = self.resolve_missing_order(segment=segment or not self._is_sum_based)
+            fields["eff"] = "yes" if treatment == "drop" else "no"
         if missing in ("drop", "zero"):
             del fields["miss"]  # implied by the field `eff`
         value = self.smoothing_value
@@ -506,9 +504,8 @@ class BLEU(Metric[BLEUScore]):
         suffix = "|least:1" if self.counts_at_least_one_ngram else ""
         if (form := self.unicode_form) is not None:
             suffix += f"|unicode:{form}"
-        return (
-            f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{suffix}"
-        )
+        order = f"order:{self.max_order}|reflen:{self.length_rule}"
+        return f"BLEU|tok:{tok}|case:{case}|{order}{suffix}"
 
     # ---- scores of rows ----
 
@@ -526,15 +523,10 @@ class BLEU(Metric[BLEUScore]):
         orders = self.max_order
         matches, totals = row[2 : 2 + orders], row[2 + orders :]
         if not any(matches):
-            return (
-                "no hypothesis shares a token with its references"
-                if row[0]
-                else "no hypothesis has any tokens"
-            )
-        if (
-            not totals[-1]
-            and self.resolve_missing_order(segment=segment or not self._is_sum_based) == "zero"
-        ):
+            problem = "shares a token with its references" if row[0] else "has any tokens"
+            return f"no hypothesis {problem}"
+        missing = self.resolve_missing_order(segment=segment or not self._is_sum_based)
+        if not totals[-1] and missing == "zero":
             return (
                 f"no hypothesis has {orders} tokens, but BLEU needs n-grams of each order up to "
                 f"{orders}; {USE_INSTEAD}"
@@ -559,11 +551,10 @@ class BLEU(Metric[BLEUScore]):
         """Return the score of each row, on the scale of the arithmetic."""
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment).tolist()
-        value, orders = self.make_formula(segment=segment).compute_score, self.max_order
+        compute_score = self.make_formula(segment=segment).compute_score
+        first, last = 2, 2 + self.max_order
         return [
-            value(
-                row[2 : 2 + orders], row[2 + orders :], row[0], self.reference_length_from_row(row)
-            )
+            compute_score(row[first:last], row[last:], row[0], self.reference_length_from_row(row))
             for row in table.tolist()
         ]
 

@@ -119,11 +119,8 @@ class Command(SegmentMeanMetric):
 
     @property
     def _equality_key(self) -> tuple[Any, ...]:
-        return (
-            self.score_name,
-            self.program,
-            self.lower_is_better,
-        )  # the timeout does not change scores
+        # The timeout does not change scores.
+        return self.score_name, self.program, self.lower_is_better
 
     @property
     def name(self) -> str:

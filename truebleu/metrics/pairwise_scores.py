@@ -201,14 +201,10 @@ class PairsInPython:
 
     def _score_row(self, hypothesis_index: int, first_reference: int = 0) -> Scores:
         """Return the scores of a hypothesis against the references from `first_reference` on."""
-        later_references = self._references[first_reference:]
-        return (
-            self._segments(
-                [self._hypotheses[hypothesis_index]] * len(later_references), later_references
-            )
-            if later_references
-            else Scores([])
-        )
+        references = self._references[first_reference:]
+        if not references:
+            return Scores([])
+        return self._segments([self._hypotheses[hypothesis_index]] * len(references), references)
 
     def matrix(self, is_float32: bool, triangle: bool) -> PairScores:
         """Return the scores of all pairs, or only of the pairs above the diagonal."""

@@ -207,13 +207,11 @@ class Choice(Parameter[T]):
 
     def from_option(self, text: str) -> Any:
         values_by_text = {str(value).lower(): value for value in self.meanings}
-        values_by_text |= {
-            word: value for word, value in (("yes", True), ("no", False)) if value in self.meanings
-        }
+        words = {"yes": True, "no": False}
+        values_by_text |= {word: words[word] for word in words if words[word] in self.meanings}
         if text.lower() not in values_by_text:
-            raise ValueError(
-                f"unknown '{text}'{argument_checks.suggest_names(text, values_by_text)}"
-            )
+            hint = argument_checks.suggest_names(text, values_by_text)
+            raise ValueError(f"unknown '{text}'{hint}")
         return values_by_text[text.lower()]
 
     @property
@@ -251,20 +249,16 @@ class Number(Parameter[T]):
             return None
         number = argument_checks.check_number(self.name, value, self.minimum, self.maximum)
         # In signatures, longer integers would look like floating-point numbers.
-        return (
-            value if self.integers and type(value) is int and number < MAX_EXACT_INTEGER else number
-        )
+        is_integer = self.integers and type(value) is int and number < MAX_EXACT_INTEGER
+        return value if is_integer else number
 
     def to_field(self, value: Any) -> str:
         return repr(value)
 
     def from_field(self, text: str) -> float:
         number = argument_checks.parse_number(text)
-        return (
-            int(text)
-            if self.integers and text.isdecimal() and number < MAX_EXACT_INTEGER
-            else number
-        )
+        is_integer = self.integers and text.isdecimal() and number < MAX_EXACT_INTEGER
+        return int(text) if is_integer else number
 
 
 class WholeNumber(Number[int]):
@@ -301,12 +295,9 @@ class Orders(Parameter[tuple[int, ...]]):
         def __set__(self, metric: Any, value: int | Iterable[int]) -> None: ...
 
     def validate(self, value: Any) -> tuple[int, ...]:
-        is_single = isinstance(value, int)
-        items = (
-            [value]
-            if is_single
-            else argument_checks.check_sequence(self.name, value, "whole numbers")
-        )
+        items = [value]
+        if not isinstance(value, int):
+            items = argument_checks.check_sequence(self.name, value, "whole numbers")
         orders = tuple(
             sorted({argument_checks.check_integer(self.name, one, 1, MAX_ORDER) for one in items})
         )
@@ -423,11 +414,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
         return tokenizers.parse_signature_label(text)
 
     def format_label(self, value: Any) -> str:
-        return (
-            "pretokenized"
-            if value == "none"
-            else f"tokens {tokenizers.format_signature_label(value)}"
-        )
+        return "pretokenized" if value == "none" else f"tokens {self.to_field(value)}"
 
     @property
     def choices(self) -> list[str]:
@@ -439,13 +426,9 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
 
     @property
     def option_help(self) -> str:
-        external_names = {
-            name
-            for name, (room, _) in tokenizers.PYTHON_TOKENIZERS.items()
-            if room == "program_tokenizers"
-        }
-        built_in_names = [name for name in tokenizers.TOKENIZER_NAMES if name not in external_names]
-        return f"the tokenizer: {', '.join(built_in_names)}, or the tokenizer of another program"
+        modules = {name: module for name, (module, _) in tokenizers.PYTHON_TOKENIZERS.items()}
+        names = [one for one in self.choices if modules.get(one) != "program_tokenizers"]
+        return f"the tokenizer: {', '.join(names)}, or the tokenizer of another program"
 
 
 def declare_lowercase(

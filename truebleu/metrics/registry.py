@@ -198,15 +198,9 @@ def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
         items += split_metric_names(item) if isinstance(item, str) else [item]
     for item in items:
         for name in METRIC_GROUPS.get(item, (item,)) if isinstance(item, str) else (item,):
-            requested_name = getattr(name, "name", name) if not isinstance(name, Metric) else None
-            has_other_name = (
-                isinstance(requested_name, str) and requested_name.lower() not in METRICS
-            )
-            label = (
-                requested_name
-                if has_other_name and not set(str(requested_name)) & set(":|")
-                else None
-            )
+            label = None if isinstance(name, Metric) else getattr(name, "name", name)
+            if not isinstance(label, str) or label.lower() in METRICS or set(label) & set(":|"):
+                label = None
             labels.setdefault(metric(name), label)
     return labels
 

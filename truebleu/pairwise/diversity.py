@@ -116,10 +116,8 @@ def _score_leave_one_out(
     if metric.length_rule != "average":
         return [factor * value for value in metric.compute_values(table, segment=True)]
     # The table contains the summed length of the other texts instead of the average.
-    compute_score, first_total = (
-        metric.make_formula(segment=True).compute_score,
-        metric.max_order + 2,
-    )
+    compute_score = metric.make_formula(segment=True).compute_score
+    first_total = metric.max_order + 2
     return [
         factor
         * compute_score(row[2:first_total], row[first_total:], row[0], row[1] / (len(table) - 1))

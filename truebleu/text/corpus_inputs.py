@@ -390,11 +390,8 @@ def _fits_better_as_streams(hypotheses: Any, references: tuple[Any, ...]) -> boo
         return set(words) if len(words) > 1 else set(text.lower())
 
     def measure_similarity(words: set[Any], other_words: set[Any]) -> float:
-        return (
-            2 * len(words & other_words) / (len(words) + len(other_words))
-            if words and other_words
-            else 0.0
-        )
+        word_count = len(words) + len(other_words)
+        return 2 * len(words & other_words) / word_count if words and other_words else 0.0
 
     first_hypotheses = islice(iterate_items("hypotheses", hypotheses), min(40, len(references)))
     hypothesis_features = list(map(extract_features, first_hypotheses))
@@ -428,21 +425,16 @@ def _make_splitter(
     if not isinstance(hypotheses, tuple) or not has_token_segments(hypotheses):
         return None
     if tokenize != "none":
-        problem = (
-            "this metric accepts text, not tokens"
-            if tokenize is None
-            else f"tokens require tokenize='none', not {tokenize!r}"
-        )
+        problem = f"tokens require tokenize='none', not {tokenize!r}"
+        if tokenize is None:
+            problem = "this metric accepts text, not tokens"
         kind = type(hypotheses[0]).__name__
         first = next(iter(references), None) if isinstance(references, tuple) else None
         # NLTK expects several lists of tokens per segment, before the hypotheses.
         has_several = any(map(is_sequence, hypotheses[0] or ()))
-        hint = (
-            ". Are hypotheses and references swapped? Hypotheses come first"
-            if has_several or isinstance(first, str)
-            else ""
-        )
-        raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}{hint}")
+        if has_several or isinstance(first, str):
+            problem += ". Are hypotheses and references swapped? Hypotheses come first"
+        raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}")
     if not isinstance(references, tuple):
         raise TypeError("references: expected tokens, because the hypotheses are tokens")
     return Splitter(_make_token_checker(lowercase), takes_tokens=True)

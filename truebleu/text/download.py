@@ -383,10 +383,8 @@ class _DownloadTask:
                 http_transfer.delete_unresumable_part(part)
         message = "; ".join(dict.fromkeys(self.problems)) or "no known URL"
         failure = DownloadError(f"{self.name}: {message}. Use another mirror with TRUEBLEU_MIRROR.")
-        failure.is_certificate_error, failure.checksum_mismatch = (
-            self.is_certificate_error,
-            self.checksum_mismatch,
-        )
+        failure.is_certificate_error = self.is_certificate_error
+        failure.checksum_mismatch = self.checksum_mismatch
         raise failure
 
     def _iter_urls(self) -> Iterator[tuple[str, Any]]:
@@ -394,10 +392,8 @@ class _DownloadTask:
         from truebleu.text.http_transfer import TransferLimits
 
         known_size = self.source.size
-        size, max_size = (
-            known_size if self.accept is None else None,
-            max(MAX_BYTES_OF_UNKNOWN_SIZE, known_size or 0),
-        )
+        size = known_size if self.accept is None else None
+        max_size = max(MAX_BYTES_OF_UNKNOWN_SIZE, known_size or 0)
         if prefix := (get_mirror_url() or "").rstrip("/"):
             limits = TransferLimits(size, max_size, urlsplit(prefix).hostname)
             for url in self.source.urls:

@@ -242,12 +242,9 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
         )
     if isinstance(reason, TimeoutError):
         # urllib raises a URLError if the connection fails before the request is sent.
-        is_connected = not isinstance(error, urllib.error.URLError)
-        reason = (
-            f"received no data for {READ_TIMEOUT_SECONDS} s"
-            if is_connected
-            else f"no connection after {CONNECT_TIMEOUT_SECONDS} s"
-        )
+        reason = f"received no data for {READ_TIMEOUT_SECONDS} s"
+        if isinstance(error, urllib.error.URLError):
+            reason = f"no connection after {CONNECT_TIMEOUT_SECONDS} s"
     if isinstance(reason, http.client.IncompleteRead):
         reason = "the connection was interrupted"
     is_interrupted = isinstance(error, http.client.IncompleteRead) or isinstance(

@@ -129,11 +129,6 @@ def _format_metric_names(metric: Any) -> str:
     return ", ".join(f"`{name}`" for name in metric_names + parametrized_names)
 
 
-def _format_default(parameter: Any) -> str:
-    """Return the default of a parameter as Python code."""
-    return f"`{parameter.default!r}`"
-
-
 def build_signatures_page() -> str:
     """Return the page docs/reference/signatures.md: metrics, parameters and signature fields."""
     parts = []
@@ -141,7 +136,7 @@ def build_signatures_page() -> str:
         rows = [
             (
                 f"`{one.name}`",
-                _format_default(one),
+                f"`{one.default!r}`",
                 ""
                 if one.is_hidden
                 else f"`{one.key}`" + (f", `{one.short}`" if one.short != one.key else ""),
@@ -231,12 +226,15 @@ def _escape_docstring_line(text: str) -> str:
     return "`".join(piece if i % 2 else _escape_cell(piece) for i, piece in enumerate(pieces))
 
 
+def _summarize(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring as one line of Markdown."""
+    return _escape_docstring_line(" ".join((docstring or "").partition("\n\n")[0].split()))
+
+
 def _document_function(name: str, function: Any, heading_level: str) -> str:
-    parts = [f"{heading_level} {name}", _format_signature(name, function)]
-    description = _docstring_to_markdown(
-        inspect.getdoc(function), _iterate_parameter_names(function)
-    )
-    return "\n\n".join([*parts, description])
+    names = _iterate_parameter_names(function)
+    description = _docstring_to_markdown(inspect.getdoc(function), names)
+    return f"{heading_level} {name}\n\n{_format_signature(name, function)}\n\n{description}"
 
 
 def _iterate_parameter_names(function: Any) -> Iterator[str]:
@@ -261,7 +259,7 @@ def _format_member_table(cls: type) -> str:
     rows = []
     for name in dir(cls):
         member = inspect.getattr_static(cls, name)
-        summary = (inspect.getdoc(getattr(cls, name)) or "").partition("\n\n")[0]
+        summary = _summarize(inspect.getdoc(getattr(cls, name)))
         is_documented = any(
             name in vars(one) for one in cls.__mro__ if one.__module__.startswith("truebleu")
         )
@@ -276,7 +274,7 @@ def _format_member_table(cls: type) -> str:
         if not callable(member) and not hasattr(type(member), "__get__"):
             continue  # Default value of a dataclass field
         brackets = "" if inspect.isdatadescriptor(member) else "()"
-        rows.append((f"`{name}{brackets}`", _escape_docstring_line(" ".join(summary.split()))))
+        rows.append((f"`{name}{brackets}`", summary))
     return format_table(["member", "description"], rows, 2) if rows else ""
 
 
@@ -297,13 +295,9 @@ def build_python_page() -> str:
     ]
     kinds = {name: each for name, each in public.items() if isinstance(each, type)}
     metrics = [
-        (
-            f"[`{name}`](signatures.md#{name.lower()})",
-            _escape_docstring_line(" ".join(told.split())),
-        )
+        (f"[`{name}`](signatures.md#{name.lower()})", _summarize(inspect.getdoc(each)))
         for name, each in kinds.items()
         if issubclass(each, base.Metric) and each is not base.Metric
-        for told in [(inspect.getdoc(each) or "").partition("\n\n")[0]]
     ]
     verbs = [_document_function(verb, getattr(truebleu.BLEU, verb), "####") for verb in VERBS]
     objects = [
@@ -311,16 +305,15 @@ def build_python_page() -> str:
         for name, each in kinds.items()
         if not issubclass(each, base.Metric) and not issubclass(each, Exception)
     ]
-    newline = "\n\n"
     return fill_template(
         "reference-python",
         text_warning=_escape_docstring_line(
             " ".join((inspect.getdoc(truebleu.TextWarning) or "").partition("\n\n")[2].split())
         ),
-        functions_newline=newline.join(functions),
+        functions_newline="\n\n".join(functions),
         table_metrics=format_table(["class", "description"], metrics, 2),
-        verbs_newline=newline.join(verbs),
-        objects_newline=newline.join(objects),
+        verbs_newline="\n\n".join(verbs),
+        objects_newline="\n\n".join(objects),
     )
 
 
@@ -409,13 +402,9 @@ def _document_definition(tree: ast.Module, name: str) -> str:
             parts.append(call)
     parts.append(_docstring_to_markdown(ast.get_docstring(node), names))
     rows = [
-        (
-            f"`{one.name}{'' if one.decorator_list else '()'}`",
-            _escape_docstring_line(" ".join(told.split())),
-        )
+        (f"`{one.name}{'' if one.decorator_list else '()'}`", _summarize(ast.get_docstring(one)))
         for one in methods
         if one.name[0] != "_"
-        for told in [(ast.get_docstring(one) or "").partition("\n\n")[0]]
     ]
     return "\n\n".join([*parts, format_table(["member", "description"], rows, 2) if rows else ""])
 
@@ -454,13 +443,12 @@ def build_engines_page() -> str:
             else _document_definition(_parse_module(f"engines.{module}"), name)
             for name in names
         ]
-    newline = "\n\n"
     return fill_template(
         "reference-engines",
-        parts_newline=newline.join(parts),
-        same_newline=newline.join(same),
+        parts_newline="\n\n".join(parts),
+        same_newline="\n\n".join(same),
         table_named=format_table(["function", "equivalent"], shared_functions, 2),
-        own_newline=newline.join(sections),
+        own_newline="\n\n".join(sections),
     )
 
 
@@ -474,8 +462,7 @@ def build_integrations_page() -> str:
             tree = _parse_module("integrations.log_records")
         parts += [f"## truebleu.integrations.{module}", summary]
         parts += [_document_definition(tree, name) for name in names]
-    newline = "\n\n"
-    return fill_template("reference-hosts", parts_newline=newline.join(parts))
+    return fill_template("reference-hosts", parts_newline="\n\n".join(parts))
 
 
 def build_compat_page() -> str:

@@ -1,4 +1,4 @@
-"""Rewards for reinforcement learning: `truebleu.reward`, one object for every trainer.
+"""Rewards for reinforcement learning: `truebleu.reward`, one object for the trainers below.
 
 `reward_hosts.py` contains the calls of each trainer. Tested with TRL 1.16.0; the tests call the
 other trainers' functions with the arguments of verl 1dda039b9, NeMo RL 7ea279abf, NeMo Gym
@@ -64,7 +64,7 @@ def reward(
     metric: str | Metric[Any] | Signature | Mapping[Any, float] = "bleu",
     **options: Unpack[RewardOptions],
 ) -> Reward:
-    """Create a reward for training: sentence-level scores times `scale`, for every trainer.
+    """Create a reward for training: sentence-level scores times `scale`.
 
     metric: a metric, a name or a signature; or a mapping from these to weights, such as
         {"chrf": 0.7, "bleu": 0.3}, for a weighted sum.

@@ -23,11 +23,12 @@
 //! maps, for input that neither method supports. Tests compare both methods with it.
 
 mod numbered_tokens;
+pub(crate) mod segment_ngrams;
 
-use crate::ids::{KeyIds, TokenIds};
 use crate::interrupt::Work;
 use crate::simd::{Job, ORDERS, Vector};
 use crate::tokens::View;
+use segment_ngrams::SegmentNgrams;
 
 /// The largest n-gram order.
 pub const MAX_ORDER: usize = 16;
@@ -427,67 +428,32 @@ impl PositionIndex {
 
 /// Count the clipped matches with hash maps, for segments of any length.
 ///
-/// Each n-gram has an id. The pair of the id of its (n-1)-gram prefix and the id of its last token
-/// determines its id.
+/// The result is exact for all texts. Bitsets and sorting are faster.
 pub fn count_matches_general(
     hypothesis: &View<'_>,
     references: &[View<'_>],
     max_order: usize,
 ) -> Matches {
-    let mut token_ids = TokenIds::default();
-    let mut work = Work::default();
-    let mut tokens: Vec<&[u8]> = Vec::new();
-    let mut segments: Vec<Vec<u32>> = Vec::with_capacity(1 + references.len());
-    for view in std::iter::once(hypothesis).chain(references) {
-        let assign_id = |(i, &key)| {
-            work.add(8);
-            let token = view.token(i);
-            let same = |id: u32| tokens[id as usize] == token;
-            let (id, is_new) = token_ids.get_or_assign(key, token, tokens.len() as u32, same);
-            if is_new {
-                tokens.push(token);
-            }
-            id
-        };
-        segments.push(view.keys().iter().enumerate().map(assign_id).collect());
-    }
-    let mut ngram_ids = segments.clone();
-    let mut pair_ids = KeyIds::default();
+    let texts = [&[*hypothesis], references].concat();
+    let mut ids = SegmentNgrams::default();
+    ids.number_tokens(&texts);
     let mut matches = [0; MAX_ORDER];
     for order in 1..=max_order.min(hypothesis.count()) {
-        let ngram_count = if order == 1 {
-            tokens.len()
-        } else {
-            pair_ids.clear(tokens.len());
-            for (grams, tokens) in ngram_ids.iter_mut().zip(&segments) {
-                let ngrams_in_text = tokens.len().saturating_sub(order - 1);
-                for i in 0..ngrams_in_text {
-                    work.add(8);
-                    let pair = u64::from(grams[i]) << 32 | u64::from(tokens[i + order - 1]);
-                    grams[i] = pair_ids.get_or_assign(pair).0;
-                }
-                grams.truncate(ngrams_in_text);
+        // For each n-gram: its count in the hypothesis, its largest count in a reference, and its
+        // count in the last text that contains it.
+        let mut counts = vec![(0_u32, 0_u32, 0_u32, 0); ids.id_bound()];
+        ids.visit(&texts, order, |text, ngram| {
+            let (hypothesis_count, max_count, count, last_text) = &mut counts[ngram];
+            if *last_text != text {
+                (*count, *last_text) = (0, text);
             }
-            pair_ids.count()
-        };
-        work.add(4 * (ngram_count + ngram_ids.iter().map(Vec::len).sum::<usize>()));
-        // For each n-gram: its count in the current text, and its largest count in a reference.
-        let mut counts = vec![(0_u32, 0_u32); ngram_count];
-        for reference in &ngram_ids[1..] {
-            for &gram in reference {
-                let (count, max_count) = &mut counts[gram as usize];
-                *count += 1;
-                *max_count = (*count).max(*max_count);
-            }
-            for &gram in reference {
-                counts[gram as usize].0 = 0;
-            }
-        }
-        for &gram in &ngram_ids[0] {
-            let (count, max_count) = &mut counts[gram as usize];
             *count += 1;
-            matches[order - 1] += u32::from(*count <= *max_count);
-        }
+            match text {
+                0 => *hypothesis_count = *count,
+                _ => *max_count = (*max_count).max(*count),
+            }
+        });
+        matches[order - 1] = counts.iter().map(|counts| counts.0.min(counts.1)).sum();
     }
     matches
 }

@@ -9,8 +9,7 @@
 //! references, so that an n-gram has a part for each reference that keeps it.
 
 use crate::count;
-use crate::ids::{KeyIds, TokenIds};
-use crate::interrupt::Work;
+use crate::ngrams::segment_ngrams::SegmentNgrams;
 use crate::simd::Vector;
 use crate::tokens::View;
 
@@ -26,65 +25,22 @@ pub struct SariColumns;
 /// Reusable buffers of one thread.
 #[derive(Default)]
 pub struct SariScratch {
-    token_ids: TokenIds,
-    pair_ids: KeyIds,
-    /// The first occurrence of each token: a text and a position.
-    places: Vec<(u32, u32)>,
-    /// The ids of the tokens and of the n-grams of the current order, for one text after another.
-    tokens: Vec<u32>,
-    ngrams: Vec<u32>,
+    ids: SegmentNgrams,
     /// The counts of each n-gram in the source, in the output and in all references.
     counts: Vec<[i64; 3]>,
 }
 
 impl SariScratch {
-    /// Assign ids to the tokens of all texts.
-    fn number_tokens(&mut self, texts: &[View<'_>], work: &mut Work) {
-        let Self { token_ids, places, tokens, .. } = self;
-        token_ids.clear(texts.iter().map(View::count).sum());
-        places.clear();
-        tokens.clear();
-        for (t, text) in texts.iter().enumerate() {
-            for (i, &key) in text.keys().iter().enumerate() {
-                work.add(8);
-                let bytes = text.token(i);
-                let has_bytes = |id: u32| {
-                    let (t, i) = places[id as usize];
-                    texts[t as usize].token(i as usize) == bytes
-                };
-                let next = places.len() as u32;
-                let (id, is_new) = token_ids.get_or_assign(key, bytes, next, has_bytes);
-                if is_new {
-                    places.push((t as u32, i as u32));
-                }
-                tokens.push(id);
-            }
-        }
-    }
-
-    /// Count the n-grams of an order (from 0) in all texts. Ids of order n come from pairs of an
-    /// n-gram of order n - 1 and a token.
-    fn count_order(&mut self, texts: &[View<'_>], order: usize, work: &mut Work) {
-        let Self { pair_ids, places, tokens, ngrams, counts, .. } = self;
-        if order == 0 {
-            ngrams.clone_from(tokens);
-        } else {
-            pair_ids.clear(tokens.len());
-        }
-        counts.clear();
-        counts.resize(if order == 0 { places.len() } else { tokens.len() }, [0; 3]);
-        let mut first = 0;
-        for (t, text) in texts.iter().enumerate() {
-            let column = t.min(2);
-            for i in first..first + text.count().saturating_sub(order) {
-                work.add(8);
-                if order > 0 {
-                    let pair = u64::from(ngrams[i]) << 32 | u64::from(tokens[i + order]);
-                    ngrams[i] = pair_ids.get_or_assign(pair).0;
-                }
-                counts[ngrams[i] as usize][column] += 1;
-            }
-            first += text.count();
+    /// Write the row of a segment: the source, the output, and the references.
+    fn count_segment(&mut self, texts: &[View<'_>], row: &mut [i64]) {
+        let Self { ids, counts } = self;
+        let reference_count = texts.len() as i64 - 2;
+        ids.number_tokens(texts);
+        for (order, columns) in (1..).zip(row.chunks_exact_mut(ORDER_COLUMNS)) {
+            counts.clear();
+            counts.resize(ids.id_bound(), [0; 3]);
+            ids.visit(texts, order, |text, ngram| counts[ngram][text.min(2)] += 1);
+            counts.iter().for_each(|&counts| add_ngram(counts, reference_count, columns));
         }
     }
 }
@@ -121,21 +77,7 @@ impl count::Metric for SariColumns {
         scratch: &mut SariScratch,
         row: &mut [i64],
     ) {
-        let mut texts = Vec::with_capacity(1 + references.len());
-        texts.push(source);
-        texts.extend_from_slice(references);
-        count_segment(&texts, scratch, row);
-    }
-}
-
-/// Write the row of a segment: the source, the output, and the references.
-fn count_segment(texts: &[View<'_>], scratch: &mut SariScratch, row: &mut [i64]) {
-    let reference_count = texts.len() as i64 - 2;
-    let mut work = Work::default();
-    scratch.number_tokens(texts, &mut work);
-    for (order, columns) in row.chunks_exact_mut(ORDER_COLUMNS).enumerate() {
-        scratch.count_order(texts, order, &mut work);
-        scratch.counts.iter().for_each(|&counts| add_ngram(counts, reference_count, columns));
+        scratch.count_segment(&[&[source], references].concat(), row);
     }
 }
 

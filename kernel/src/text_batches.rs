@@ -186,22 +186,55 @@ pub struct TokenBlock {
     pub missing_segments: Vec<u32>,
 }
 
-impl TokenBlock {
-    /// Return a block with `count` missing segments.
-    pub fn missing(count: usize) -> Self {
-        Self {
-            segment_ends: vec![0; count],
-            missing_segments: (0..count as u32).collect(),
-            ..Self::default()
+/// A batch of tokenized segments in preparation.
+pub struct TokenBatch {
+    blocks: Vec<TokenBlock>,
+    count: usize,
+}
+
+impl TokenBatch {
+    /// Return the next batch, of at most about `max_bytes` bytes of text. `append` appends the texts
+    /// of the next segment to the blocks of the batch, or returns false at the end.
+    pub fn read(
+        name: &str,
+        (max_segments, max_bytes): (usize, usize),
+        mut append: impl FnMut(&mut Self) -> Result<bool, Error>,
+    ) -> Result<Option<Batch>, Error> {
+        let mut batch = Self { blocks: vec![TokenBlock::default()], count: 0 };
+        while batch.count < max_segments
+            && (batch.count == 0 || batch.blocks[0].text.len() < max_bytes)
+            && append(&mut batch)?
+        {
+            for block in &mut batch.blocks {
+                if block.segment_ends.len() == batch.count {
+                    block.missing_segments.push(batch.count as u32);
+                    block.segment_ends.push(block.token_ends.len() as u32);
+                }
+                check_text_size(name, block.text.len())?;
+            }
+            batch.count += 1;
         }
+        let finish = |mut block: TokenBlock| {
+            block.text.finish();
+            Block::Tokens(block)
+        };
+        let streams = batch.blocks.into_iter().map(finish).collect();
+        Ok((batch.count > 0).then_some(Batch { count: batch.count, streams }))
     }
 
-    /// Add a missing segment, unless the block has `count` segments already.
-    pub fn fill(&mut self, count: usize) {
-        if self.segment_ends.len() < count {
-            self.missing_segments.push(count as u32 - 1);
-            self.segment_ends.push(self.token_ends.len() as u32);
+    /// Append a text to the current segment: `append` appends its tokens to a block.
+    pub fn push_text<T>(&mut self, text: usize, append: impl FnOnce(&mut TokenBlock) -> T) -> T {
+        if self.blocks.len() <= text {
+            self.blocks.push(TokenBlock {
+                segment_ends: vec![0; self.count],
+                missing_segments: (0..self.count as u32).collect(),
+                ..TokenBlock::default()
+            });
         }
+        let block = &mut self.blocks[text];
+        let result = append(block);
+        block.segment_ends.push(block.token_ends.len() as u32);
+        result
     }
 }
 
@@ -220,6 +253,16 @@ pub enum BatchSize {
     Bytes(usize),
     /// Exactly this many segments, or all remaining segments if there are fewer.
     Segments(usize),
+}
+
+impl BatchSize {
+    /// Return the maximum number of segments, and the maximum number of bytes, of a batch.
+    pub fn limits(self) -> (usize, usize) {
+        match self {
+            Self::Segments(segments) => (segments, usize::MAX),
+            Self::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
+        }
+    }
 }
 
 /// Maximum number of segments in a batch.
@@ -272,10 +315,7 @@ impl LineSearch {
     /// the batch is full.
     fn advance(&mut self, text: &[u8], size: BatchSize) -> bool {
         const CHUNK: usize = 4096;
-        let (max_lines, bytes) = match size {
-            BatchSize::Segments(lines) => (lines, usize::MAX),
-            BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
-        };
+        let (max_lines, bytes) = size.limits();
         while self.lines < max_lines && self.searched < text.len() {
             if self.searched >= bytes && self.lines > 0 {
                 return true;

@@ -87,51 +87,31 @@ impl Tokenizer {
     pub fn tokenize(&self, segment: &[u8], text: &mut Vec<u8>, mut emit: impl FnMut(usize, usize)) {
         let base = text.len();
         let mut emit = |start, end| emit(base + start, base + end);
-        if matches!(self, Self::WholeSegment) {
+        let trimmed = whitespace::trim_end(segment);
+        let stripped = whitespace::trim_start(trimmed);
+        let mut append = |segment| {
             text.extend_from_slice(segment);
-            if !segment.is_empty() {
-                emit(0, segment.len());
-            }
-            return;
-        }
-        if let Self::Ptb { coco } = self {
-            ptb::tokenize_ptb(segment, *coco, text, emit);
-            return;
-        }
-        let mut segment = whitespace::trim_end(segment);
+            segment
+        };
         match self {
+            Self::Whitespace => whitespace::tokenize_whitespace(append(trimmed), emit),
+            Self::Spaces => whitespace::split_at_spaces(append(stripped), emit),
             Self::ThirteenA => {
-                text.extend_from_slice(&mteval_13a::rewrite_text(segment));
+                append(&mteval_13a::rewrite_text(trimmed));
                 mteval_13a::split_rewritten(&text[base..], true, |_| 0, emit);
-                return;
             }
+            Self::International => international::tokenize_intl(append(trimmed), emit),
+            Self::Chinese => chinese::tokenize_zh(append(stripped), emit),
+            Self::Character => character::tokenize_characters(append(trimmed), emit),
+            Self::Ptb { coco } => ptb::tokenize_ptb(segment, *coco, text, emit),
             Self::Tercom(options) => {
-                text.extend_from_slice(&options.rewrite(segment));
+                append(&options.rewrite(trimmed));
                 whitespace::tokenize_whitespace(&text[base..], emit);
-                return;
             }
-            Self::SentencePiece(model) => {
-                model.tokenize(segment, text, emit);
-                return;
-            }
-            Self::Chinese | Self::Mecab(_) | Self::Spaces => {
-                segment = whitespace::trim_start(segment);
-            }
-            _ => {}
-        }
-        text.extend_from_slice(segment);
-        match self {
-            Self::Whitespace => whitespace::tokenize_whitespace(segment, emit),
-            Self::Spaces => whitespace::split_at_spaces(segment, emit),
-            Self::International => international::tokenize_intl(segment, emit),
-            Self::Chinese => chinese::tokenize_zh(segment, emit),
-            Self::Character => character::tokenize_characters(segment, emit),
-            Self::Mecab(dictionary) => dictionary.tokenize(segment, emit),
-            Self::ThirteenA
-            | Self::Tercom(_)
-            | Self::SentencePiece(_)
-            | Self::Ptb { .. }
-            | Self::WholeSegment => {}
+            Self::Mecab(dictionary) => dictionary.tokenize(append(stripped), emit),
+            Self::SentencePiece(model) => model.tokenize(trimmed, text, emit),
+            Self::WholeSegment if segment.is_empty() => {}
+            Self::WholeSegment => emit(0, append(segment).len()),
         }
     }
 }
@@ -367,48 +347,37 @@ impl Lexer {
             lowered.finish();
             text = lowered.padded();
         }
-        let line_by_line = matches!(
-            self.tokenizer,
-            Tokenizer::Tercom(_)
-                | Tokenizer::Mecab(_)
-                | Tokenizer::SentencePiece(_)
-                | Tokenizer::Ptb { .. }
-        );
-        if line_by_line || self.instructions == Instructions::Scalar {
-            let mut start = 0;
-            for end in memchr::memchr_iter(b'\n', text.bytes()) {
-                lines.starts.push(start);
-                lines.token_ends.push(0);
-                lines.irregular.push(lines.irregular.len() as u32);
-                start = end as u32 + 1;
+        let has_blocks = self.instructions != Instructions::Scalar;
+        match has_blocks.then_some(&self.tokenizer) {
+            Some(Tokenizer::Whitespace) => {
+                self.lex_blocks::<whitespace::WhitespaceRule>(text, tokens, lines, with_keys);
             }
-        } else {
-            match &self.tokenizer {
-                Tokenizer::Whitespace => {
-                    self.lex_blocks::<whitespace::WhitespaceRule>(text, tokens, lines, with_keys);
+            Some(Tokenizer::Spaces) => {
+                self.lex_blocks::<whitespace::SpacesRule>(text, tokens, lines, with_keys);
+            }
+            Some(Tokenizer::ThirteenA) => {
+                self.lex_blocks::<mteval_13a::ThirteenARule>(text, tokens, lines, with_keys);
+            }
+            Some(Tokenizer::International) => {
+                let lex = Self::lex_blocks::<international::InternationalRule>;
+                lex(self, text, tokens, lines, with_keys);
+            }
+            Some(Tokenizer::Chinese) => {
+                self.lex_blocks::<chinese::ChineseRule>(text, tokens, lines, with_keys);
+            }
+            Some(Tokenizer::Character) => {
+                self.lex_blocks::<character::CharacterRule>(text, tokens, lines, with_keys);
+            }
+            Some(Tokenizer::WholeSegment) => lex_whole(text, tokens, lines, with_keys),
+            // Without a block form, each line is an exception.
+            _ => {
+                let mut start = 0;
+                for end in memchr::memchr_iter(b'\n', text.bytes()) {
+                    lines.starts.push(start);
+                    lines.token_ends.push(0);
+                    lines.irregular.push(lines.irregular.len() as u32);
+                    start = end as u32 + 1;
                 }
-                Tokenizer::Spaces => {
-                    self.lex_blocks::<whitespace::SpacesRule>(text, tokens, lines, with_keys)
-                }
-                Tokenizer::ThirteenA => {
-                    self.lex_blocks::<mteval_13a::ThirteenARule>(text, tokens, lines, with_keys)
-                }
-                Tokenizer::International => {
-                    self.lex_blocks::<international::InternationalRule>(
-                        text, tokens, lines, with_keys,
-                    );
-                }
-                Tokenizer::Chinese => {
-                    self.lex_blocks::<chinese::ChineseRule>(text, tokens, lines, with_keys)
-                }
-                Tokenizer::Character => {
-                    self.lex_blocks::<character::CharacterRule>(text, tokens, lines, with_keys)
-                }
-                Tokenizer::Tercom(_)
-                | Tokenizer::Mecab(_)
-                | Tokenizer::SentencePiece(_)
-                | Tokenizer::Ptb { .. } => {}
-                Tokenizer::WholeSegment => lex_whole(text, tokens, lines, with_keys),
             }
         }
         self.collect_multiline_text(block, folded, multiline_text, multiline_ends);

@@ -5,7 +5,7 @@ use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, TextColumn};
 use crate::error::Error;
 use crate::interrupt::Work;
 use crate::text_batches::{
-    self, Batch, BatchSize, Block, BorrowedSegment, Chunk, MAX_BATCH_SEGMENTS, Stream, TokenBlock,
+    self, Batch, BatchSize, Block, BorrowedSegment, Chunk, Stream, TokenBatch, TokenBlock,
     check_text_size,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -99,7 +99,7 @@ impl StringSource {
         size: BatchSize,
     ) -> PyResult<Result<Option<Batch>, Error>> {
         let items = self.items.bind(py);
-        let (max_segments, max_bytes) = batch_limits(size);
+        let (max_segments, max_bytes) = size.limits();
         let mut segments = Vec::with_capacity(max_segments.min(items.len() - self.position));
         let mut owners = ByteOwners::default();
         let mut bytes = 0;
@@ -136,14 +136,6 @@ impl StringSource {
     }
 }
 
-/// Return the maximum number of segments, and the maximum number of bytes, of a batch.
-pub(super) fn batch_limits(size: BatchSize) -> (usize, usize) {
-    match size {
-        BatchSize::Segments(segments) => (segments, usize::MAX),
-        BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
-    }
-}
-
 impl text_batches::Source for StringSource {
     fn name(&self) -> &str {
         &self.name
@@ -168,7 +160,7 @@ impl EncodedSource {
         size: BatchSize,
     ) -> PyResult<Result<Option<Batch>, Error>> {
         let items = self.items.bind(py);
-        let (max_segments, max_bytes) = batch_limits(size);
+        let (max_segments, max_bytes) = size.limits();
         let mut segments = Vec::with_capacity(max_segments.min(items.len() - self.position));
         let mut bytes = 0;
         while self.position < items.len()
@@ -225,7 +217,7 @@ impl ReferenceSource {
         size: BatchSize,
     ) -> PyResult<Result<Option<Batch>, Error>> {
         let items = self.items.bind(py);
-        let (max_segments, _) = batch_limits(size);
+        let (max_segments, _) = size.limits();
         let count = max_segments.min(items.len() - self.position);
         if count == 0 {
             return Ok(Ok(None));
@@ -332,8 +324,9 @@ fn push_tokens(
     for token in tokens.try_iter()? {
         let token = token?;
         work.add(64);
+        let push = |bytes: &[u8]| block.text.buffer_mut().extend_from_slice(bytes);
         if let Ok(text) = token.cast::<PyString>() {
-            with_utf8(text, |bytes| block.text.buffer_mut().extend_from_slice(bytes))?;
+            with_utf8(text, push)?;
         } else {
             // Any integer, including NumPy's, is represented by its digits.
             let number = token.call_method0("__index__").map_err(|_| {
@@ -343,58 +336,29 @@ fn push_tokens(
                     describe_value(&token)
                 ))
             })?;
-            let digits = number.cast::<PyInt>()?.str()?;
-            with_utf8(&digits, |bytes| block.text.buffer_mut().extend_from_slice(bytes))?;
+            with_utf8(&number.cast::<PyInt>()?.str()?, push)?;
         }
         block.token_ends.push(block.text.len() as u32);
     }
-    block.segment_ends.push(block.token_ends.len() as u32);
     Ok(())
 }
 
 impl TokenSource {
-    fn read_batch(
-        &mut self,
-        py: Python<'_>,
-        size: BatchSize,
-    ) -> PyResult<Result<Option<Batch>, Error>> {
-        let mut rows = self.rows.bind(py).clone();
-        let (max_segments, max_bytes) = batch_limits(size);
-        let mut blocks = vec![TokenBlock::default()];
-        let mut count = 0;
-        while count < max_segments && (count == 0 || blocks[0].text.len() < max_bytes) {
-            let Some(row) = rows.next() else { break };
-            let row = row?;
-            self.segment_count += 1;
-            let sequences: Vec<Bound<'_, PyAny>> = if self.has_several_references {
-                row.try_iter()?.collect::<PyResult<_>>()?
-            } else {
-                vec![row]
-            };
-            for (i, tokens) in sequences.iter().enumerate() {
-                if blocks.len() <= i {
-                    blocks.push(TokenBlock::missing(count));
-                }
-                if !tokens.is_none() {
-                    push_tokens(&mut blocks[i], tokens, &self.name, self.segment_count)?;
-                }
-            }
-            count += 1;
-            for block in &mut blocks {
-                block.fill(count);
-                if let Err(error) = check_text_size(&self.name, block.text.len()) {
-                    return Ok(Err(error));
-                }
-            }
-        }
-        if count == 0 {
-            return Ok(Ok(None));
-        }
-        let finish = |mut block: TokenBlock| {
-            block.text.finish();
-            Block::Tokens(block)
+    /// Append the next segment to a batch. Return false at the end.
+    fn append_segment(&mut self, py: Python<'_>, batch: &mut TokenBatch) -> PyResult<bool> {
+        let Some(row) = self.rows.bind(py).clone().next() else { return Ok(false) };
+        let row = row?;
+        self.segment_count += 1;
+        let sequences: Vec<Bound<'_, PyAny>> = if self.has_several_references {
+            row.try_iter()?.collect::<PyResult<_>>()?
+        } else {
+            vec![row]
         };
-        Ok(Ok(Some(Batch { count, streams: blocks.into_iter().map(finish).collect() })))
+        for (i, tokens) in sequences.iter().enumerate().filter(|(_, tokens)| !tokens.is_none()) {
+            let append = |block: &mut _| push_tokens(block, tokens, &self.name, self.segment_count);
+            batch.push_text(i, append)?;
+        }
+        Ok(true)
     }
 }
 
@@ -409,7 +373,11 @@ impl text_batches::Source for TokenSource {
     }
 
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
+        let name = self.name.clone();
+        Python::attach(|py| {
+            let append = |batch: &mut _| self.append_segment(py, batch).map_err(to_stopped_error);
+            TokenBatch::read(&name, size.limits(), append)
+        })
     }
 }
 

@@ -1,13 +1,14 @@
 //! Token ids: segments of integers instead of text.
 
-use super::sources::{Source, batch_limits};
+use super::sources::Source;
 use crate::error::Error;
 use crate::interrupt::Work;
-use crate::text_batches::{self, Batch, BatchSize, Block, TokenBlock, check_text_size};
+use crate::text_batches::{self, Batch, BatchSize, TokenBatch, TokenBlock};
 use pyo3::buffer::{Element, PyBuffer, ReadOnlyCell};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PySlice, PyTuple};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Number of ids that are converted together.
@@ -16,11 +17,8 @@ const CHUNK_IDS: usize = 1 << 10;
 /// Texts of token ids. A segment of references may have several texts.
 #[derive(Default)]
 struct IdTexts {
-    /// The lower 32 bits of each id.
-    low: Vec<u32>,
-    /// The upper 32 bits of each id; empty if all are 0.
-    high: Vec<u32>,
-    /// The end of each text in `low`.
+    ids: Vec<u64>,
+    /// The end of each text in `ids`.
     text_ends: Vec<usize>,
     /// For references: the end of each segment in `text_ends`.
     segment_ends: Option<Vec<usize>>,
@@ -32,28 +30,12 @@ impl IdTexts {
     }
 
     /// Return the indices of the texts of a segment.
-    fn texts(&self, segment: usize) -> std::ops::Range<usize> {
-        let Some(ends) = &self.segment_ends else { return segment..segment + 1 };
-        (if segment == 0 { 0 } else { ends[segment - 1] })..ends[segment]
+    fn texts(&self, segment: usize) -> Range<usize> {
+        self.segment_ends.as_ref().map_or(segment..segment + 1, |ends| find_range(ends, segment))
     }
 
-    /// Return the positions of the ids of a text.
-    fn positions(&self, text: usize) -> std::ops::Range<usize> {
-        (if text == 0 { 0 } else { self.text_ends[text - 1] })..self.text_ends[text]
-    }
-
-    fn id(&self, position: usize) -> u64 {
-        let high = self.high.get(position).copied().unwrap_or(0);
-        u64::from(high) << 32 | u64::from(self.low[position])
-    }
-
-    fn push(&mut self, id: u64) {
-        let high = (id >> 32) as u32;
-        if high != 0 || !self.high.is_empty() {
-            self.high.resize(self.low.len(), 0);
-            self.high.push(high);
-        }
-        self.low.push(id as u32);
+    fn text(&self, text: usize) -> &[u64] {
+        &self.ids[find_range(&self.text_ends, text)]
     }
 
     /// Return the location of a text for messages.
@@ -63,6 +45,11 @@ impl IdTexts {
         let reference = text - self.texts(segment).start;
         format!("segment {}, reference {}", segment + 1, reference + 1)
     }
+}
+
+/// Return the range that ends at `ends[i]`.
+fn find_range(ends: &[usize], i: usize) -> Range<usize> {
+    i.checked_sub(1).map_or(0, |previous| ends[previous])..ends[i]
 }
 
 /// Rules that select the ids of a text.
@@ -83,13 +70,13 @@ impl IdRules {
     ) -> Result<(), String> {
         let mut work = Work::default();
         if self.pad.is_none() && self.eos.is_none() && self.skip.is_empty() {
-            // This loop is branch-free. The bits of all ids show whether each id fits.
+            // This loop is branch-free. The bits of all ids show whether an id is negative.
             let bits = row.chunks(1 << 12).fold(0, |bits, part| {
                 work.add(part.len());
                 part.iter().fold(bits, |bits: i128, id| bits | id.get().into())
             });
-            if (0..1 << 32).contains(&bits) && texts.high.is_empty() {
-                texts.low.extend(row.iter().map(|id| id.get().into() as u32));
+            if bits >= 0 {
+                texts.ids.extend(row.iter().map(|id| id.get().into() as u64));
                 return Ok(());
             }
         }
@@ -109,7 +96,7 @@ impl IdRules {
                 continue;
             }
             let id = u64::try_from(id).map_err(|_| format!("negative id {id}"))?;
-            texts.push(id);
+            texts.ids.push(id);
         }
         Ok(())
     }
@@ -134,14 +121,14 @@ fn read_rows<T: Element + Into<i128>>(
     let pointer = pointer.ok_or_else(|| PyValueError::new_err("the buffer is not contiguous"))?;
     // SAFETY: the buffer outlives the slice, and other code may change it only between calls.
     let values = unsafe { &*(pointer.as_ptr() as *const [ReadOnlyCell<T>]) };
-    texts.low.reserve_exact(values.len());
+    texts.ids.reserve_exact(values.len());
     let mut start = 0;
     for (text, &end) in ends.iter().enumerate() {
         let row = values.get(start..end).ok_or_else(|| PyValueError::new_err("too few values"))?;
         if let Err(problem) = rules.append(row, texts) {
             return Ok(Some((text, problem)));
         }
-        texts.text_ends.push(texts.low.len());
+        texts.text_ends.push(texts.ids.len());
         start = end;
     }
     Ok(None)
@@ -194,8 +181,7 @@ impl TokenIds {
         let index = usize::try_from(index).ok().filter(|index| *index < count);
         let index = index.ok_or_else(|| PyIndexError::new_err("segment index out of range"))?;
         let join = |text| {
-            let ids = self.texts.positions(text).map(|position| self.texts.id(position));
-            let decimals: Vec<String> = ids.map(|id| id.to_string()).collect();
+            let decimals: Vec<_> = self.texts.text(text).iter().map(u64::to_string).collect();
             decimals.join(" ")
         };
         if self.texts.segment_ends.is_none() {
@@ -209,7 +195,7 @@ impl TokenIds {
     }
 
     fn __repr__(&self) -> String {
-        format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.low.len())
+        format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.ids.len())
     }
 
     /// Return a kernel source of the ids.
@@ -225,37 +211,34 @@ struct IdSource {
     position: usize,
 }
 
-impl IdTexts {
-    /// Append a text to a block. Each id becomes ASCII characters from `@` on, each of which
-    /// represents six bits. Ids below 2^24 become four characters.
-    fn append_text(&self, text: usize, block: &mut TokenBlock) {
-        let positions = self.positions(text);
-        let mut work = Work::default();
-        for start in positions.clone().step_by(CHUNK_IDS) {
-            work.add(CHUNK_IDS);
-            let ids = start..positions.end.min(start + CHUNK_IDS);
-            let (low, first) = (&self.low[ids.clone()], block.text.len() as u32);
-            let buffer = block.text.buffer_mut();
-            if self.high.is_empty() && low.iter().fold(0, |bits, id| bits | id) < 1 << 24 {
-                let end = buffer.len();
-                buffer.resize(end + 4 * low.len(), 0);
-                for (bytes, &id) in buffer[end..].as_chunks_mut().0.iter_mut().zip(low) {
-                    let bits = id & 0x3F | (id & 0xFC0) << 2;
-                    let bits = bits | (id & 0x3_F000) << 4 | (id & 0xFC_0000) << 6;
-                    *bytes = (bits | 0x4040_4040).to_le_bytes();
-                }
-                block.token_ends.extend((1..=low.len() as u32).map(|i| first + 4 * i));
-                continue;
+/// Append a text to a block. Each id becomes ASCII characters from `@` on, each of which represents
+/// six bits. Ids below 2^24 become four characters.
+fn append_text(text: &[u64], block: &mut TokenBlock) {
+    let mut work = Work::default();
+    for ids in text.chunks(CHUNK_IDS) {
+        work.add(CHUNK_IDS);
+        let first = block.text.len() as u32;
+        let buffer = block.text.buffer_mut();
+        if ids.iter().fold(0, |bits, id| bits | id) < 1 << 24 {
+            let end = buffer.len();
+            buffer.resize(end + 4 * ids.len(), 0);
+            for (bytes, &id) in buffer[end..].as_chunks_mut().0.iter_mut().zip(ids) {
+                let id = id as u32;
+                let bits = id & 0x3F | (id & 0xFC0) << 2;
+                let bits = bits | (id & 0x3_F000) << 4 | (id & 0xFC_0000) << 6;
+                *bytes = (bits | 0x4040_4040).to_le_bytes();
             }
-            for position in ids {
-                let mut rest = self.id(position);
-                let shortest = buffer.len() + if rest < 1 << 24 { 4 } else { 1 };
-                while rest > 0 || buffer.len() < shortest {
-                    buffer.push(b'@' | (rest & 63) as u8);
-                    rest >>= 6;
-                }
-                block.token_ends.push((buffer.len() - text_batches::MARGIN) as u32);
+            block.token_ends.extend((1..=ids.len() as u32).map(|i| first + 4 * i));
+            continue;
+        }
+        for &id in ids {
+            let mut rest = id;
+            let shortest = buffer.len() + if id < 1 << 24 { 4 } else { 1 };
+            while rest > 0 || buffer.len() < shortest {
+                buffer.push(b'@' | (rest & 63) as u8);
+                rest >>= 6;
             }
+            block.token_ends.push((buffer.len() - text_batches::MARGIN) as u32);
         }
     }
 }
@@ -266,36 +249,18 @@ impl text_batches::Source for IdSource {
     }
 
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
+        let Self { name, texts, position } = self;
         // A token takes six times as much memory as its text, and small batches stay in caches.
-        let (max_segments, max_bytes) = batch_limits(size);
-        let mut blocks = vec![TokenBlock::default()];
-        let mut count = 0;
-        while self.position < self.texts.segment_count()
-            && count < max_segments
-            && (count == 0 || blocks[0].text.len() < max_bytes / 4)
-        {
-            for (i, text) in self.texts.texts(self.position).enumerate() {
-                if blocks.len() <= i {
-                    blocks.push(TokenBlock::missing(count));
-                }
-                let block = &mut blocks[i];
-                self.texts.append_text(text, block);
-                block.segment_ends.push(block.token_ends.len() as u32);
-                check_text_size(&self.name, block.text.len())?;
+        let (max_segments, max_bytes) = size.limits();
+        TokenBatch::read(name, (max_segments, max_bytes / 4), |batch| {
+            if *position == texts.segment_count() {
+                return Ok(false);
             }
-            self.position += 1;
-            count += 1;
-            for block in &mut blocks {
-                block.fill(count);
+            for (i, text) in texts.texts(*position).enumerate() {
+                batch.push_text(i, |block| append_text(texts.text(text), block));
             }
-        }
-        if count == 0 {
-            return Ok(None);
-        }
-        let finish = |mut block: TokenBlock| {
-            block.text.finish();
-            Block::Tokens(block)
-        };
-        Ok(Some(Batch { count, streams: blocks.into_iter().map(finish).collect() }))
+            *position += 1;
+            Ok(true)
+        })
     }
 }

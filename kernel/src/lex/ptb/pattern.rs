@@ -3,8 +3,10 @@
 
 use super::{Line, is_in_class};
 use rustc_hash::FxHashSet;
+use std::iter::Peekable;
+use std::str::Chars;
 
-/// A set of ranges of characters, and of classes (see `RULES`).
+/// A set of ranges of characters, and of classes (see `rules.txt`).
 #[derive(Debug, Default)]
 pub(super) struct CharacterSet {
     ranges: Vec<(u32, u32)>,
@@ -52,7 +54,7 @@ pub(super) enum Pattern {
 
 impl Pattern {
     /// Parse a choice up to its closing bracket or the end.
-    pub(super) fn parse(text: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Self {
+    pub(super) fn parse(text: &mut Peekable<Chars<'_>>) -> Self {
         let mut choices = vec![Vec::new()];
         while let Some(c) = text.next_if(|&c| c != ')') {
             let items = choices.len() - 1;
@@ -81,13 +83,13 @@ impl Pattern {
                     group
                 }
                 '[' => Self::parse_set(text),
-                '\\' if text.peek().is_some_and(|c| "lwmdszu".contains(*c)) => {
-                    CharacterSet::make_pattern(vec![], text.next().into_iter().collect(), false)
-                }
                 c => {
-                    let c = if c == '\\' { text.next().unwrap_or(c) } else { c };
-                    let ranges = [c, c.to_ascii_uppercase()].map(|c| (c as u32, c as u32)).to_vec();
-                    CharacterSet::make_pattern(ranges, vec![], false)
+                    let (c, is_class) = parse_character(c, text);
+                    let ranges = [c, c.to_ascii_uppercase()].map(|c| (c as u32, c as u32));
+                    match is_class {
+                        true => CharacterSet::make_pattern(vec![], vec![c], false),
+                        false => CharacterSet::make_pattern(ranges.to_vec(), vec![], false),
+                    }
                 }
             };
             choices[items].push(item);
@@ -96,26 +98,23 @@ impl Pattern {
     }
 
     /// Parse the characters of a set after its opening bracket.
-    fn parse_set(text: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Self {
+    fn parse_set(text: &mut Peekable<Chars<'_>>) -> Self {
         let is_negated = text.next_if_eq(&'^').is_some_and(|_| true);
         let (mut ranges, mut classes) = (Vec::new(), Vec::new());
-        while let Some(mut c) = text.next_if(|&c| c != ']') {
-            if c == '\\' {
-                c = text.next().unwrap_or(c);
-                if "lwmdszu".contains(c) {
-                    classes.push(c);
-                    continue;
+        while let Some(c) = text.next_if(|&c| c != ']') {
+            let (first, is_class) = parse_character(c, text);
+            if is_class {
+                classes.push(first);
+                continue;
+            }
+            let mut last = first;
+            if text.next_if_eq(&'-').is_some() {
+                match text.next_if(|&c| c != ']') {
+                    Some(c) => last = parse_character(c, text).0,
+                    None => ranges.push(('-' as u32, '-' as u32)),
                 }
             }
-            let mut last = c;
-            if text.peek() == Some(&'-') {
-                text.next();
-                match text.peek() {
-                    Some(']') | None => ranges.push(('-' as u32, '-' as u32)),
-                    Some(_) => last = text.next().unwrap_or(c),
-                }
-            }
-            ranges.push((c as u32, last as u32));
+            ranges.push((first as u32, last as u32));
         }
         text.next();
         CharacterSet::make_pattern(ranges, classes, is_negated)
@@ -172,42 +171,37 @@ impl Pattern {
         ends
     }
 
-    /// Return the bits of ASCII characters that every match contains, except those in `[]`.
-    pub(super) fn find_needed(&self) -> u128 {
+    /// Return the bits of ASCII characters that every match contains, except those in `[]`, and of
+    /// those that can be first, and whether a match can be empty.
+    pub(super) fn analyze(&self) -> (u128, u128, bool) {
         match self {
-            Self::Set(set) if set.ascii.count_ones() == 1 && set.is_literal() => set.ascii,
-            Self::Sequence(items) => items.iter().fold(0, |all, item| all | item.find_needed()),
-            Self::Choice(items) => {
-                items.iter().fold(u128::MAX, |all, item| all & item.find_needed())
-            }
-            Self::Repeat(item, low, _) if *low > 0 => item.find_needed(),
-            _ => 0,
-        }
-    }
-
-    /// Return whether a match can start with the first character of a line, and whether it can be
-    /// empty.
-    pub(super) fn can_start(&self, line: &Line) -> (bool, bool) {
-        match self {
-            Self::Set(set) => (set.contains(line, 0), false),
-            Self::Sequence(items) => {
-                let (mut starts, mut is_empty) = (false, true);
-                for item in items {
-                    if is_empty {
-                        let (item_starts, item_is_empty) = item.can_start(line);
-                        (starts, is_empty) = (starts || item_starts, item_is_empty);
-                    }
-                }
-                (starts, is_empty)
-            }
-            Self::Choice(items) => items.iter().fold((false, false), |(starts, is_empty), item| {
-                let (item_starts, item_is_empty) = item.can_start(line);
-                (starts || item_starts, is_empty || item_is_empty)
+            Self::Set(set) => (if set.is_literal() { set.ascii } else { 0 }, set.ascii, false),
+            Self::Sequence(items) => items.iter().fold((0, 0, true), |before, item| {
+                let (needed, first, is_empty) = item.analyze();
+                let first = if before.2 { before.1 | first } else { before.1 };
+                (before.0 | needed, first, before.2 && is_empty)
+            }),
+            Self::Choice(items) => items.iter().fold((u128::MAX, 0, false), |before, item| {
+                let (needed, first, is_empty) = item.analyze();
+                (before.0 & needed, before.1 | first, before.2 || is_empty)
             }),
             Self::Repeat(item, low, _) => {
-                let (starts, is_empty) = item.can_start(line);
-                (starts, is_empty || *low == 0)
+                let (needed, first, is_empty) = item.analyze();
+                if *low > 0 { (needed, first, is_empty) } else { (0, first, true) }
             }
         }
+    }
+}
+
+/// Return the character or class that starts with `c`, which is `\\` before escaped characters, and
+/// whether it is a class.
+fn parse_character(c: char, text: &mut Peekable<Chars<'_>>) -> (char, bool) {
+    match if c == '\\' { text.next() } else { None } {
+        Some('x') => {
+            let digits: String = text.by_ref().take(2).collect();
+            (u8::from_str_radix(&digits, 16).expect("two digits").into(), false)
+        }
+        Some(escaped) => (escaped, "lwmdoszu".contains(escaped)),
+        None => (c, false),
     }
 }

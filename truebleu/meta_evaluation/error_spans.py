@@ -11,7 +11,6 @@ contain the positions of Appraise. The other formats count code points, and the 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,6 +38,7 @@ APPRAISE_COLUMNS = 12
 # Endings of Appraise's document names for attention checks and repeated or incomplete documents.
 SKIPPED_DOCUMENTS = ("#bad", "#dup", "#incomplete")
 _MARK = re.compile("</?v>")
+_ITEM_ID = re.compile(r'"item_id"\s*:\s*("(?:[^"\\]|\\.)*")')
 # The units of the annotation tools. Appraise shows a line break as one character; Pearmut does not
 # count line breaks.
 _APPRAISE_UNIT, _PEARMUT_UNIT = re.compile("</?br/?>|.", re.DOTALL), re.compile("[^\n]")
@@ -259,13 +259,12 @@ def _read_json(path: str, lines: Sequence[str]) -> tuple[str, Iterable[Annotatio
         return "WMT25", _read_wmt25(path, read_json_lines(path, lines))
     if "esa_spans" in keys:
         return "WMT24", _read_wmt24(path, read_json_lines(path, lines))
-    text = "\n".join(lines)
-    content = parse_json(text, path)
+    content = parse_json("\n".join(lines), path)
     values = list(content.values()) if isinstance(content, dict) else [None]
     if isinstance(content, dict) and "data" in content and {"info", "campaign_id"} & content.keys():
-        return "Pearmut", _read_campaign(_ItemLocator(path, text), content)
+        return "Pearmut", _read_campaign(path, _make_item_locator(path, lines), content)
     if all(isinstance(one, list) for one in values):
-        return "Pearmut", _read_export(_ItemLocator(path, text), values)
+        return "Pearmut", _read_export(path, _make_item_locator(path, lines), values)
     expected = "WMT25 (scores, tgt_text), WMT24 (esa_spans) or a Pearmut file"
     raise _input_error(f"{path}, line 1", expected, content)
 
@@ -283,16 +282,15 @@ def _read_wmt25(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotati
             target = _get_text(location, row.get("tgt_text"), system)
             if not isinstance(judged, dict | list):
                 raise _input_error(location, f"the scores of '{system}' as an object", judged)
-            waves = [key.removeprefix("errors") for key in judged if str(key).startswith("errors")]
-            entries = (
-                [one if isinstance(one, dict) else {} for one in judged]
-                if isinstance(judged, list)
-                else [
+            entries = judged
+            if isinstance(judged, dict):
+                waves = [key[len("errors") :] for key in judged if key.startswith("errors")]
+                entries = [
                     {"errors": judged[f"errors{n}"], "annotator": judged.get(f"annotator{n}", n)}
                     for n in waves
                 ]
-            )
-            for entry in entries:
+            for one in entries:
+                entry = one if isinstance(one, dict) else {}
                 names = (system, segment, str(entry.get("annotator", "")), location)
                 annotation = Annotation(*names, target, source, number, unit=_APPRAISE_UNIT)
                 yield _parse_errors(annotation, entry.get("errors"))
@@ -303,29 +301,26 @@ def _read_wmt24(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotati
         location, number = f"{path}, line {line}", row.get("line_id")
         system, target, source = (_get_text(location, row, key) for key in ("system", "tgt", "src"))
         names = (system, f"{row.get('langs')} {number}", str(row.get("annotator", "")), location)
-        annotation = Annotation(*names, target, source, None, str(row.get("doc_id", "")))
-        annotation = replace(annotation, unit=_APPRAISE_UNIT)
+        document = str(row.get("doc_id", ""))
+        annotation = Annotation(*names, target, source, document=document, unit=_APPRAISE_UNIT)
         yield _parse_errors(annotation, row.get("esa_spans"))
 
 
 # ---- Pearmut ----
 
 
-class _ItemLocator:
-    """Finder of the lines of Pearmut items, which are visited in the order of the file."""
+def _make_item_locator(path: str, lines: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that locates the next item with a name, if visited in the file's order."""
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(lines, 1):
+        for name in _ITEM_ID.findall(line):
+            numbers.setdefault(load_json(name), []).append(number)
 
-    def __init__(self, path: str, text: str) -> None:
-        self.path, self.text = path, text
-        self.visit_counts: dict[str, int] = {}
+    def locate(item_id: str) -> str:
+        left = numbers.get(item_id, [1])
+        return f"{path}, line {left.pop(0) if len(left) > 1 else left[0]}"
 
-    def locate(self, item_id: str) -> str:
-        """Return the file and line of the next item with this name."""
-        count = self.visit_counts[item_id] = self.visit_counts.get(item_id, 0) + 1
-        forms = {re.escape(json.dumps(item_id, ensure_ascii=escapes)) for escapes in (True, False)}
-        matches = re.finditer(rf'"item_id"\s*:\s*(?:{"|".join(forms)})', self.text)
-        starts = [match.start() for match in matches]
-        start = starts[min(count, len(starts)) - 1] if starts else 0
-        return f"{self.path}, line {self.text.count(chr(10), 0, start) + 1}"
+    return locate
 
 
 def _parse_item(
@@ -342,12 +337,12 @@ def _parse_item(
         yield _parse_errors(annotation, raw_errors)
 
 
-def _read_campaign(locator: _ItemLocator, content: Any) -> Iterator[Annotation]:
+def _read_campaign(path: str, locate: Callable[[str], str], content: Any) -> Iterator[Annotation]:
     """Yield the annotations in the items of a campaign, which annotators will review."""
     info = content.get("info")
     tokens = info.get("special_tokens", [MISSING]) if isinstance(info, dict) else [MISSING]
     if not isinstance(tokens, list):
-        raise _input_error(f"{locator.path}, line 1", "a list of special_tokens", tokens)
+        raise _input_error(f"{path}, line 1", "a list of special_tokens", tokens)
     # Lists of tasks or users contain lists of documents, which contain items.
     queue = [content["data"]]
     while queue:
@@ -355,13 +350,15 @@ def _read_campaign(locator: _ItemLocator, content: Any) -> Iterator[Annotation]:
         if isinstance(item, list):
             queue += reversed(item)
         elif isinstance(item, dict):
-            location = locator.locate(str(item.get("item_id", "")))
+            location = locate(str(item.get("item_id", "")))
             if "error_spans" in item:
                 spans = item["error_spans"]
                 yield from _parse_item(item, spans, "", location, tokens)
 
 
-def _read_export(locator: _ItemLocator, campaigns: Iterable[Any]) -> Iterator[Annotation]:
+def _read_export(
+    path: str, locate: Callable[[str], str], campaigns: Iterable[Any]
+) -> Iterator[Annotation]:
     """Yield the annotations in an export, except for tutorials, attention checks and forms."""
     for records in campaigns:
         annotations: list[Annotation] = []
@@ -373,10 +370,10 @@ def _read_export(locator: _ItemLocator, campaigns: Iterable[Any]) -> Iterator[An
                 continue
             if not isinstance(items, list) or not isinstance(judged, list):
                 expected = "Pearmut records with lists 'item' and 'annotation'"
-                raise _input_error(f"{locator.path}, line 1", expected, record)
+                raise _input_error(f"{path}, line 1", expected, record)
             for item, models in zip(items, judged, strict=False):
                 item_id = str(item.get("item_id", "")) if isinstance(item, dict) else ""
-                location = locator.locate(item_id)
+                location = locate(item_id)
                 is_check = item_id.startswith("attention_check_") or "_#_tutorial_#_" in item_id
                 if item_id and not is_check:
                     if not isinstance(models, dict):

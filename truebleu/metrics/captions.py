@@ -13,20 +13,20 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
+from functools import reduce
 from math import e, log, sqrt
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import checked_scores, text_warnings
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, summarize_reference_count
+from truebleu.metrics.base import Corpus
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
-from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks, caption_files, tokenizers
 
 if TYPE_CHECKING:
-    from truebleu._kernel import Summary
     from truebleu.text.languages import Language
 
 TOKENIZER = "ptb-coco"
@@ -173,18 +173,11 @@ def sum_like_numpy(values: Sequence[float]) -> float:
         half = len(values) // 2
         half -= half % 8
         return sum_like_numpy(values[:half]) + sum_like_numpy(values[half:])
-    total, end = 0.0, 0
-    if len(values) >= 8:
-        sums = list(values[:8])
-        end = len(values) - len(values) % 8
-        for start in range(8, end, 8):
-            sums = [a + b for a, b in zip(sums, values[start : start + 8], strict=True)]
-        while len(sums) > 1:
-            sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
-        total = sums[0]
-    for value in values[end:]:
-        total += value
-    return total
+    end = len(values) - len(values) % 8
+    sums = [reduce(add, values[i:end:8], 0.0) for i in range(8)]
+    while len(sums) > 1:
+        sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
+    return reduce(add, values[end:], sums[0])
 
 
 class CaptionScore(SegmentMeanScore):
@@ -224,27 +217,16 @@ class CaptionMetric(SegmentMeanMetric):
         checked_scores.raise_text_warnings(text_warnings.warn_about_line_breaks([score]))
         return score
 
-    def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
-        # The corpus score is computed from segments, except for parts of a corpus.
-        return super()._count_text(corpus if corpus.is_part else replace(corpus, totals=False))
+    @property
+    def _is_sum_based(self) -> bool:
+        return False
 
-    def score_and_summarize(self, corpus: Corpus) -> tuple[Any, Summary]:
-        """Return the corpus score and a summary of the text."""
-        table, summary = self._count_and_check_corpus(corpus)
-        references = summarize_reference_count(summary["references"])
-        score = self._average_table(table, references)
-        return score.with_data_fields(corpus.data_fields) if corpus.data_fields else score, summary
+    @property
+    def non_additive_reason(self) -> str | None:
+        """The reason why statistics of parts of a corpus cannot be added, or None if they can."""
+        return self.NON_ADDITIVE_REASON
 
-    def from_statistics(
-        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
-    ) -> Any:
-        """Return the score computed from statistics. See `Metric.from_statistics`."""
-        if not isinstance(totals, Statistics) or not len(totals):
-            return super().from_statistics(totals, references=references)
-        self._check_statistics_table(totals)
-        return self._average_table(totals, references or totals.references)
-
-    def _average_table(self, table: Table, references: int | str | None) -> Any:
+    def _average_rows(self, table: Table, references: int | str | None) -> Any:
         """Return the corpus score: the mean of segment scores with NumPy's rounding."""
         values = [value for value, _ in self._apply_formula_to_rows(table, segment=True)]
         row = table.total().tolist()[0]

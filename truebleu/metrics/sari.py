@@ -250,8 +250,7 @@ class SentenceSARI(SegmentMeanMetric):
                 f"the inputs have different numbers of segments: sources {len(sources)}, "
                 f"hypotheses {len(texts)}"
             )
-        split = _SPLITTERS[self.variant]
-        compute = _PART_FUNCTIONS[self.variant]
+        split, compute = _PROGRAMS[self.variant]
         numbers: list[tuple[float, ...]] = []
         for source, (text, references) in zip(sources, texts, strict=True):
             words, (source_words, *reference_words) = split(text), map(split, (source, *references))
@@ -269,30 +268,20 @@ class SentenceSARI(SegmentMeanMetric):
         return numbers
 
 
-_split_like_13a = tokenizers.make_tokenizer("13a", True)
-_SPLITTERS: dict[str, Callable[[str], list[str]]] = {
-    # An empty text has one empty token.
-    "original": lambda text: text.lower().split(" "),
-    "hf": lambda text: list(_split_like_13a(text)) or [""],
-    "t2t": lambda text: text.lower().split(),
-}
-
-
 def _compute_parts(
     source: Counter[Any],
     hypothesis: Counter[Any],
     references: Sequence[Counter[Any]],
     *,
-    is_hugging_face: bool,
+    missing: float,
 ) -> tuple[float, float, float]:
     """Return an order's values of keep, delete and add, as in SARI.py or Hugging Face evaluate.
 
     Kept and deleted n-grams have the mean over n-grams of the share of good occurrences.
+    missing: the value of 0 / 0, which is 0 in SARI.py and 1 in Hugging Face evaluate.
     """
-    missing = 1.0 if is_hugging_face else 0.0
-    count = len(references)
     source, hypothesis = (
-        Counter({ngram: count * n for ngram, n in counts.items()})
+        Counter({ngram: len(references) * n for ngram, n in counts.items()})
         for counts in (source, hypothesis)
     )
     reference_counts: Counter[Any] = Counter()
@@ -301,16 +290,13 @@ def _compute_parts(
     kept_ngrams, kept_by_references = source & hypothesis, source & reference_counts
     good = kept_ngrams & reference_counts
     precision = _average_shares(good, kept_ngrams, missing)
-    if is_hugging_face and kept_by_references:
+    if missing and kept_by_references:  # Hugging Face evaluate
         recall = good.total() / kept_by_references.total()
     else:
         recall = _average_shares(good, kept_by_references, missing)
-    deleted = source - hypothesis
-    added, added_by_references = (
-        hypothesis.keys() - source.keys(),
-        reference_counts.keys() - source.keys(),
-    )
-    right = len(added & reference_counts.keys())
+    deleted, added = source - hypothesis, hypothesis.keys() - source.keys()
+    added_by_references = reference_counts.keys() - source.keys()
+    right = len(added & added_by_references)
     return (
         _compute_f(precision, recall),
         _average_shares(deleted - reference_counts, deleted, missing),
@@ -355,8 +341,11 @@ def _compute_t2t_parts(
     )
 
 
-_PART_FUNCTIONS: dict[str, Callable[..., tuple[float, float, float]]] = {
-    "original": partial(_compute_parts, is_hugging_face=False),
-    "hf": partial(_compute_parts, is_hugging_face=True),
-    "t2t": _compute_t2t_parts,
+_split_like_13a = tokenizers.make_tokenizer("13a", True)
+# Each variant's tokenizer and its function for the parts.
+_PROGRAMS: dict[str, tuple[Callable[[str], list[str]], Callable[..., tuple[float, ...]]]] = {
+    # An empty text has one empty token.
+    "original": (lambda text: text.lower().split(" "), partial(_compute_parts, missing=0.0)),
+    "hf": (lambda text: list(_split_like_13a(text)) or [""], partial(_compute_parts, missing=1.0)),
+    "t2t": (lambda text: text.lower().split(), _compute_t2t_parts),
 }

@@ -57,19 +57,14 @@ class GLEU(PythonMetric):
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         min_order, max_order = self.min_order, self.max_order
-        reference_counts: list[int] = []
-        tokens: list[list[Any]] = []
-        references: list[list[Any]] = []
-        for hypothesis, segment_references in self._tokenize_segments(
-            corpus.hypotheses, corpus.references
-        ):
-            reference_counts.append(len(segment_references))
-            tokens += [hypothesis] * len(segment_references)
-            references += segment_references
+        segments = list(self._tokenize_segments(corpus.hypotheses, corpus.references))
+        reference_counts = [len(references) for _, references in segments]
         # Compare the hypothesis with each reference separately, using the match counts of
         # single-reference BLEU.
+        pairs = [(tokens, other) for tokens, references in segments for other in references]
         metric = BLEU("none", max_order=max_order)
-        table = iter(metric.statistics(tokens, references, workers=corpus.workers).tolist())
+        statistics = metric.statistics(*zip(*pairs, strict=True), workers=corpus.workers)
+        table = iter(statistics.tolist())
         rows = []
         for number in reference_counts:
             best = [0, 0]

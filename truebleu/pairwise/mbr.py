@@ -317,12 +317,10 @@ def _read_sources(sources: Any, count: int, *, has_several_sources: bool) -> Seq
     """Return the text of each source, or None if there are no source texts."""
     if sources is None:
         return [None] * count
-    if isinstance(sources, str):
-        if has_several_sources:
-            raise InputError(
-                "sources: expected one text per list of candidates, found a single text"
-            )
+    if isinstance(sources, str) and not has_several_sources:
         return [sources]
+    if isinstance(sources, str):
+        raise InputError("sources: expected one text per list of candidates, found a single text")
     source_list = corpus_inputs.read_text_list("sources", sources)
     if len(source_list) != count:
         raise InputError(

@@ -204,9 +204,9 @@ class MetricUtility(TextUtility):
             reference_texts += places
             total_weight = float(len(order)) if source.weights is None else sum(source.weights)
             sets.append((len(source.candidates), len(places), order, source.weights, total_weight))
-        hypotheses = strings(tuple(candidate_texts), "hypotheses")
-        references = None if alike else strings(tuple(reference_texts), "references")
         try:
+            hypotheses = strings(tuple(candidate_texts), "hypotheses")
+            references = None if alike else strings(tuple(reference_texts), "references")
             means = metric._kernel.expected(  # noqa: SLF001
                 hypotheses, references, sets, COMPENSATED, self.workers
             )

@@ -104,7 +104,14 @@ class Formula:
         if self._is_zero_before_smoothing(matches):
             return 0.0
         if self.arithmetic == "codenn":
-            return self._compute_codenn_score(matches, totals, hypothesis_length, reference_length)
+            # CodeNN adds a tiny number to avoid logarithms of 0.
+            added, mean = 0.0, 0.0
+            for match, total in zip(matches, totals, strict=True):
+                numerator, denominator = match + added, total + added
+                mean += log(numerator + sys.float_info.min) - log(denominator + sys.float_info.min)
+                added = self.smoothing_value
+            ratio = (reference_length + 1) / (hypothesis_length + 1)
+            return exp(mean / len(matches) + min(0.0, 1 - ratio))
         if self.arithmetic == "cdec":
             return self._compute_cdec_score(matches, totals, hypothesis_length, reference_length)
         brevity = self.compute_brevity_penalty(hypothesis_length, reference_length)
@@ -193,7 +200,14 @@ class Formula:
             # All orders are left out, because the hypotheses have no tokens.
             return 0.0
         if self.arithmetic == "sacrebleu":
-            return self._compute_sacrebleu_mean(precisions)
+            logs = [log(100.0 if p is None else p) if p != 0.0 else LOG_OF_ZERO for p in precisions]
+            if self.weights is None:
+                return exp(sum(logs) / len(logs))
+            mean = sum(log * weight for log, weight in zip(logs, self.weights, strict=False))
+            if len(logs) < len(self.weights):
+                used_weight = sum(self.weights[: len(logs)])
+                mean = mean / used_weight if used_weight else LOG_OF_ZERO
+            return exp(mean)
         fractions = [1.0 if p is None else p for p in precisions]
         weights = self.weights or [1.0 / len(precisions)] * len(precisions)
         if self.arithmetic == "ignite" and self.smoothing == "none":
@@ -220,17 +234,6 @@ class Formula:
                 log_mean = round_to_single(log_mean + round_to_single(product))
             return exp(log_mean)
         return exp(sum(weight * log(p) for weight, p in pairs))
-
-    def _compute_codenn_score(
-        self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
-    ) -> float:
-        """Return CodeNN's score, which adds a tiny number to avoid logarithms of 0."""
-        added, mean = 0.0, 0.0
-        for match, total in zip(matches, totals, strict=True):
-            numerator, denominator = match + added, total + added
-            mean += log(numerator + sys.float_info.min) - log(denominator + sys.float_info.min)
-            added = self.smoothing_value
-        return exp(mean / len(matches) + min(0.0, 1 - (r + 1) / (c + 1)))
 
     def _compute_cdec_score(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
@@ -264,17 +267,6 @@ class Formula:
                 if w and total + guard
             )
         )
-
-    def _compute_sacrebleu_mean(self, precisions: Sequence[float | None]) -> float:
-        percentages = [100.0 if p is None else p for p in precisions]
-        logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in percentages]
-        if self.weights is None:
-            return exp(sum(logs) / len(logs))
-        mean = sum(log * weight for log, weight in zip(logs, self.weights, strict=False))
-        if len(logs) < len(self.weights):
-            used_weight = sum(self.weights[: len(logs)])
-            mean = mean / used_weight if used_weight else LOG_OF_ZERO
-        return exp(mean)
 
 
 def _compute_log(number: float) -> float:

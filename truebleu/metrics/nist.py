@@ -140,9 +140,12 @@ class NIST(PythonMetric):
         length, reference_parts, totals = row[0], row[1], row[2 + 2 * self.max_order :]
         # NLTK adds the lengths once per order, which affects the last bit.
         factor = self.max_order if self.variant == "nltk" else 1
-        penalty = _compute_length_penalty(
-            length * factor, reference_parts * factor / PARTS_PER_TOKEN
-        )
+        # The penalty is 1/2 at 2/3 of the mean reference length, and 1 at or above it.
+        mean_length = reference_parts * factor / PARTS_PER_TOKEN
+        ratio = length * factor / mean_length if mean_length else 1.0
+        penalty = max(min(ratio, 1.0), 0.0)
+        if 0 < ratio < 1:
+            penalty = exp(log(0.5) / log(1.5) ** 2 * log(ratio) ** 2)
         # mteval and NLTK divide by 0 if no hypothesis is long enough.
         parts = [weight / max(1, total) for weight, total in zip(sums, totals, strict=True)]
         precision = 0.0
@@ -154,15 +157,6 @@ class NIST(PythonMetric):
             "hypothesis_length": length,
             "reference_length": reference_parts / PARTS_PER_TOKEN,
         }
-
-
-def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> float:
-    """Return NIST's length penalty: 1/2 at 2/3 of the mean reference length, 1 at or above it."""
-    ratio = hypothesis_length / reference_length if reference_length else 1.0
-    if not 0 < ratio < 1:
-        return max(min(ratio, 1.0), 0.0)
-    beta = log(0.5) / log(1.5) ** 2
-    return exp(beta * log(ratio) ** 2)
 
 
 @dataclass(slots=True)

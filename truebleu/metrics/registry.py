@@ -7,6 +7,7 @@ use. Higher layers call `add_name_source` to add names, such as the members of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -231,20 +232,7 @@ def is_percentage(name: str) -> bool:
     )
 
 
-# Cache of parsed signatures, because logs and engines repeat the same signatures.
-_PARSED_SIGNATURES: dict[str, Signature] = {}
-MAX_PARSED_SIGNATURES = 256
-
-
-def _parse_signature_cached(text: str) -> Signature:
-    """Return the parsed signature, from the cache if possible. See `Signature.parse`."""
-    if text not in _PARSED_SIGNATURES:
-        if len(_PARSED_SIGNATURES) >= MAX_PARSED_SIGNATURES:
-            _PARSED_SIGNATURES.clear()
-        _PARSED_SIGNATURES[text] = _parse_signature(text)
-    return _PARSED_SIGNATURES[text]
-
-
+@lru_cache(maxsize=256)  # logs and engines repeat the same signatures
 def _parse_signature(text: str) -> Signature:
     name, fields = split_signature(text)
     cls, implied = _find_class_of_signature(name, fields)
@@ -270,14 +258,9 @@ def _parse_signature(text: str) -> Signature:
     except ValueError as error:
         raise ValueError(f"'{text}': {error}") from None
     implied_fields = cls.fields_from_name(metric.name) or {}
-    return Signature(
-        metric,
-        {
-            key: value
-            for key, value in long_fields.items()
-            if key not in implied_fields or key in fields
-        },
-    )
+    for key in implied_fields.keys() - fields.keys():
+        long_fields.pop(key, None)
+    return Signature(metric, long_fields)
 
 
 def _find_class_of_signature(
@@ -321,4 +304,4 @@ def _find_class_of_signature(
     )
 
 
-Signature.parser = staticmethod(_parse_signature_cached)
+Signature.parser = staticmethod(_parse_signature)

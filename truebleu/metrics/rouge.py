@@ -8,7 +8,7 @@ computes identical scores in less time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY
 from importlib import import_module
@@ -186,11 +186,15 @@ class ROUGE(SegmentMeanMetric):
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
         """Yield each segment's counts of Latin and of other letters if ROUGE splits the text."""
         for hypothesis, references in texts:
-            yield (
-                _count_letters((hypothesis, *references))
-                if self.tokenize == ROUGE_TOKENIZER
-                else (0, 0)
-            )
+            latin = non_latin = 0
+            for text in (hypothesis, *references) if self.tokenize == ROUGE_TOKENIZER else ():
+                if text.isascii():
+                    latin += len(text) - len(text.encode().translate(None, ASCII_LETTERS))
+                    continue
+                non_latin_here = len(NON_LATIN_LETTER.findall(text))
+                non_latin += non_latin_here
+                latin += sum(map(str.isalpha, text)) - non_latin_here
+            yield latin, non_latin
 
     def check_corpus(self, table: Table) -> None:
         """Raise MetricFailedError if most letters belong to scripts that ROUGE ignores."""
@@ -224,16 +228,3 @@ def _describe_non_latin_text(latin: int, non_latin: int) -> str:
         "are runs of a-z and 0-9. Use a tokenizer such as --rouge-tokenize intl "
         "(tokenize='intl' in Python), zh or ja-mecab."
     )
-
-
-def _count_letters(texts: Iterable[str]) -> tuple[int, int]:
-    """Return the number of Latin letters and the number of letters of other scripts."""
-    latin = non_latin = 0
-    for text in texts:
-        if text.isascii():
-            latin += len(text) - len(text.encode().translate(None, ASCII_LETTERS))
-            continue
-        non_latin_here = len(NON_LATIN_LETTER.findall(text))
-        non_latin += non_latin_here
-        latin += sum(map(str.isalpha, text)) - non_latin_here
-    return latin, non_latin

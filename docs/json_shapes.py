@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -25,13 +26,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-REF, OTHER_REF, CEDAR, BIRCH = (
-    f"examples/de-en/{name}.en" for name in ("reference.a", "reference.b", "cedar", "birch")
-)
-DOCUMENTS = "examples/de-en/documents.txt"
-ALL_DOCUMENTS = ("--docs", DOCUMENTS, "--hyp-docs", DOCUMENTS)
+TALKS = "examples/talks"
+TALK_SEGMENTS = f"{TALKS}/segments.json {TALKS}/reference.en"
+PATHS = {
+    "REF": "examples/de-en/reference.a.en",
+    "OTHER_REF": "examples/de-en/reference.b.en",
+    "CEDAR": "examples/de-en/cedar.en",
+    "BIRCH": "examples/de-en/birch.en",
+    "DOCUMENTS": "examples/de-en/documents.txt",
+}
+ALL_DOCUMENTS = "--docs DOCUMENTS --hyp-docs DOCUMENTS"
 # Name and language pair of a user-defined test set, which is added in a temporary folder.
-USER_TEST_SET = ("harbour", "-l", "en-de")
+USER_TEST_SET = "harbour -l en-de"
 USER_TEST_SET_FILES = {
     "en-de.src": ["The harbour was quiet.", "Two gulls argued."],
     "en-de.ref.A": ["Der Hafen war still.", "Zwei Möwen stritten."],
@@ -39,18 +45,20 @@ USER_TEST_SET_FILES = {
     "en-de.origlang": ["en", "en"],
     "en-de.domain": ["news", "news"],
 }
+REFERENCE = (ROOT / PATHS["REF"]).read_text(encoding="utf-8")
 # Human scores for each segment of two systems.
 HUMAN = "".join(
     f"{name}\t{None if i == 1 else (i * step) % 7}\n"
     for name, step in (("cedar", 3), ("birch", 5))
-    for i in range(len((ROOT / REF).read_text(encoding="utf-8").splitlines()))
+    for i in range(len(REFERENCE.splitlines()))
 )
-# Text that 13a does not split, with as many lines as the examples.
 # Nearly a copy of the reference.
-NEAR = "Some other text.\n" + (ROOT / REF).read_text(encoding="utf-8").partition("\n")[2]
+NEAR = "Some other text.\n" + REFERENCE.partition("\n")[2]
+# Text that 13a does not split, with as many lines as the examples.
 CHINESE = "那天天气很好，我们去了公园。\n" * HUMAN.count("cedar")
-TESTS = ("--significance", "100", "--correction", "holm", "--confidence", "20")
-PAIR = ("--hypothesis", "a b c a", "a b d", "--reference", "a b d e f g")
+TESTS = "-m bleu chrf --significance 100 --correction holm --confidence 20"
+PAIR = "explain --hypothesis 'a b c a' 'a b d' --reference 'a b d e f g'"
+HOLM = "--correction holm --docs DOCUMENTS"
 
 # Objects with variable keys, such as metric or system names, and the placeholders for the keys.
 VARIABLE_KEYS = {
@@ -79,110 +87,69 @@ VARIABLE_KEYS = {
     "comparison.differences": "COUNT",
 }
 
-# For each kind of output, commands (without `truebleu`) that together print all fields.
-COMMANDS: dict[str, list[tuple[str, ...]]] = {
+# For each kind of output, commands (without `truebleu`) that together print all fields. Words in
+# capitals stand for files.
+COMMANDS: dict[str, list[str]] = {
     "score": [
-        ("score", REF, "-i", CEDAR, "-m", name, "-ci", "100") for name in ("bleu", "chrf", "ter")
-    ]
-    + [
-        ("score", REF, "-i", CEDAR, "-m", name)
-        for name in ("nist", "gleu", "wer", "cer", "ngram-f")
-    ]
-    + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
-    + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS, "--by", "document")]
-    + [("score", "-t", *USER_TEST_SET, "-i", "SYSTEM", "--origlang", "en")]
-    + [("score", REF, "-i", CEDAR, "--resegment=as-wer,always", *ALL_DOCUMENTS)]
-    + [("score", "CHINESE", "-i", "CHINESE")],
+        *(f"score REF -i CEDAR -m {name} -ci 100" for name in ("bleu", "chrf", "ter")),
+        *(f"score REF -i CEDAR -m {name}" for name in ("nist", "gleu", "wer", "cer", "ngram-f")),
+        "score REF -i CEDAR -m bleu --weights 1 2",
+        "score REF -i CEDAR --docs DOCUMENTS --by document",
+        f"score -t {USER_TEST_SET} -i SYSTEM --origlang en",
+        f"score REF -i CEDAR --resegment=as-wer,always {ALL_DOCUMENTS}",
+        "score CHINESE -i CHINESE",
+    ],
     "resegment": [
-        ("resegment", REF, "-i", CEDAR, *ALL_DOCUMENTS),
-        (
-            *("resegment", "examples/talks/reference.en", "-i", "examples/talks/cedar.log"),
-            *("--segments", "examples/talks/segments.json"),
-        ),
+        f"resegment REF -i CEDAR {ALL_DOCUMENTS}",
+        f"resegment {TALKS}/reference.en -i {TALKS}/cedar.log --segments {TALKS}/segments.json",
     ],
-    "latency": [
-        (
-            *("latency", "examples/talks/cedar.log", "examples/talks/birch.log"),
-            *("--segments", "examples/talks/segments.json", "examples/talks/reference.en"),
-        )
-    ],
-    "segments": [("segments", REF, "-i", CEDAR, BIRCH), ("segments", "CHINESE", "-i", "CHINESE")],
+    "latency": [f"latency {TALKS}/cedar.log {TALKS}/birch.log --segments {TALK_SEGMENTS}"],
+    "segments": ["segments REF -i CEDAR BIRCH", "segments CHINESE -i CHINESE"],
     "matrix": [
-        ("matrix", REF, "-i", CEDAR),
-        ("matrix", CEDAR, "--triangle"),
-        ("matrix", REF, "-i", CEDAR, "--top-k", "1", "--text"),
-        ("matrix", CEDAR, "--mbr", "--nbest-size", "64"),
+        "matrix REF -i CEDAR",
+        "matrix CEDAR --triangle",
+        "matrix REF -i CEDAR --top-k 1 --text",
+        "matrix CEDAR --mbr --nbest-size 64",
     ],
     "compare": [
-        (
-            *("compare", REF, "-i", CEDAR, BIRCH, "--correction", "holm", "--docs", DOCUMENTS),
-            *("--scores", "ERRORS=SCORES", "--lower-is-better", "ERRORS"),
-        ),
-        (
-            *("compare", REF, "-i", f"two={CEDAR},{BIRCH}", BIRCH),
-            *("--correction", "holm", "--docs", DOCUMENTS),
-        ),
+        f"compare REF -i CEDAR BIRCH {HOLM} --scores ERRORS=SCORES --lower-is-better ERRORS",
+        f"compare REF -i two=CEDAR,BIRCH BIRCH {HOLM}",
         # One system is nearly a copy of a reference, so the best system depends on the reference.
-        (
-            *("compare", REF, OTHER_REF, "-i", CEDAR, "NEAR"),
-            *("--correction", "holm", "--docs", DOCUMENTS),
-        ),
-        (
-            *("compare", "CHINESE", "-i", "a=CHINESE", "b=CHINESE"),
-            *("--correction", "holm", "--docs", DOCUMENTS),
-        ),
+        f"compare REF OTHER_REF -i CEDAR NEAR {HOLM}",
+        f"compare CHINESE -i a=CHINESE b=CHINESE {HOLM}",
     ],
     "explain": [
-        ("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu", "wer")
-    ]
-    + [
-        ("explain", *PAIR, "--recall"),
-        ("explain", REF, "-i", CEDAR, "--textbook"),
-        ("explain", "CHINESE", "-i", "CHINESE"),
-        ("explain", REF, "-i", CEDAR, "-src", BIRCH, "-m", "sari", "--segment", "1"),
-        ("explain", REF, "-i", CEDAR, "-src", BIRCH, "-m", "sari"),
-        (
-            *("explain", REF, "-i", CEDAR, "--resegment=as-wer,always", "--segment", "43"),
-            *ALL_DOCUMENTS,
-        ),
-    ]
-    + [
-        ("explain", REF, "-i", CEDAR, "-m", name) for name in ("chrf", "ter", "nist", "gleu", "wer")
+        *(f"{PAIR} -m {name}" for name in ("bleu", "chrf", "ter", "nist", "gleu", "wer")),
+        f"{PAIR} --recall",
+        "explain REF -i CEDAR --textbook",
+        "explain CHINESE -i CHINESE",
+        "explain REF -i CEDAR -src BIRCH -m sari --segment 1",
+        "explain REF -i CEDAR -src BIRCH -m sari",
+        f"explain REF -i CEDAR --resegment=as-wer,always --segment 43 {ALL_DOCUMENTS}",
+        *(f"explain REF -i CEDAR -m {name}" for name in ("chrf", "ter", "nist", "gleu", "wer")),
     ],
-    "history": [("history", "LOG")],
+    "history": ["history LOG"],
     "check": [
-        ("check", REF, "-i", CEDAR, "--log", "LOG", "--log-name", "main", "--max-drop", "90"),
-        (
-            *("check", REF, "-i", BIRCH, "--min", "30", "--max-drop", "1", "--against", CEDAR),
-            *("--significant", "--docs", DOCUMENTS),
-        ),
-        ("check", "CHINESE", "-i", CEDAR, "--min", "1"),
+        "check REF -i CEDAR --log LOG --log-name main --max-drop 90",
+        "check REF -i BIRCH --min 30 --max-drop 1 --against CEDAR --significant --docs DOCUMENTS",
+        "check CHINESE -i CEDAR --min 1",
     ],
-    "meta": [
-        ("meta", "--human", "HUMAN", REF, "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
-        ("meta", "--human", "HUMAN", "CHINESE", "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
-    ],
-    "family list, family show": [("family", "show", "mteval-v13a")],
+    "meta": [f"meta --human HUMAN {text} -i CEDAR BIRCH {TESTS}" for text in ("REF", "CHINESE")],
+    "family list, family show": ["family show mteval-v13a"],
     "family score": [
-        (
-            *("family", "score", REF, "-i", CEDAR, "-m", "mteval-v13a"),
-            *("--resegment=soft,always", *ALL_DOCUMENTS),
-        )
+        f"family score REF -i CEDAR -m mteval-v13a --resegment=soft,always {ALL_DOCUMENTS}"
     ],
     "family which": [
-        ("family", "which", "47.64", REF, "-i", CEDAR),
-        ("family", "which", "47.64", REF, "-i", CEDAR, "--resegment=soft,always", *ALL_DOCUMENTS),
-        ("family", "which", "99.99", REF, "-i", CEDAR),
+        "family which 47.64 REF -i CEDAR",
+        f"family which 47.64 REF -i CEDAR --resegment=soft,always {ALL_DOCUMENTS}",
+        "family which 99.99 REF -i CEDAR",
     ],
-    "cite": [
-        ("cite", "-m", "bleu", "--test", "ar", "-t", "wmt22"),
-        ("cite", "-m", "command:NAME=PROGRAM {hyp}"),
-    ],
-    "testset list": [("testset", "list", "wmt22")],
-    "testset info": [("testset", "info", "wmt22"), ("testset", "info", *USER_TEST_SET)],
+    "cite": ["cite -m bleu --test ar -t wmt22", "cite -m 'command:NAME=PROGRAM {hyp}'"],
+    "testset list": ["testset list wmt22"],
+    "testset info": ["testset info wmt22", f"testset info {USER_TEST_SET}"],
     "testset get, testset add, testset verify, testset path, testset remove": [
-        ("testset", "add", "FOLDER", "--name", "harbour"),
-        *(("testset", action, *USER_TEST_SET) for action in ("get", "verify", "path", "remove")),
+        "testset add FOLDER --name harbour",
+        *(f"testset {action} {USER_TEST_SET}" for action in ("get", "verify", "path", "remove")),
     ],
 }
 
@@ -246,8 +213,8 @@ def collect_fields(kind: str) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def _get_metric_name(command: Sequence[str]) -> str:
-    return command[command.index("-m") + 1] if "-m" in command else "bleu"
+def _get_metric_name(command: str) -> str:
+    return command.partition(" -m ")[2].split(" ")[0] or "bleu"
 
 
 def _iterate_fields(json_value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -269,42 +236,35 @@ def _iterate_fields(json_value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 @cache
-def get_json_output(command: tuple[str, ...]) -> Any:
+def get_json_output(command: str) -> Any:
     """Return the JSON output of a command."""
     with tempfile.TemporaryDirectory() as folder:
-        log = str(Path(folder) / "log")
-        # External scores that are higher for the system with the lower BLEU.
-        scores = Path(folder) / "scores"
-        scores.write_text("cedar\tbirch\n" + "3\t1\n2\t2\n" * 64, encoding="utf-8")
+        texts = {
+            # External scores that are higher for the system with the lower BLEU.
+            "SCORES": "cedar\tbirch\n" + "3\t1\n2\t2\n" * 64,
+            "HUMAN": HUMAN,
+            "CHINESE": CHINESE,
+            "NEAR": NEAR,
+        }
+        paths = PATHS | {name: f"{folder}/{name.lower()}" for name in (*texts, "LOG")}
+        paths |= {"FOLDER": folder, "SYSTEM": f"{folder}/en-de.ref.A"}
+        for name, text in texts.items():
+            Path(paths[name]).write_text(text, encoding="utf-8")
         if "LOG" in command:
-            for system, reference in ((CEDAR, REF), (BIRCH, REF), (BIRCH, CEDAR)):
-                words = [reference, "-i", system, "--log-name", "main", "--log-note", "a note"]
-                _run_truebleu(["score", *words, "--log", log])
-        people = Path(folder) / "people.score"
-        if "HUMAN" in command:
-            people.write_text(HUMAN, encoding="utf-8")
-        chinese = Path(folder) / "text.zh"
-        chinese.write_text(CHINESE, encoding="utf-8")
-        near = Path(folder) / "near"
-        near.write_text(NEAR, encoding="utf-8")
-        words = [
-            {
-                "LOG": log,
-                "NEAR": str(near),
-                "CHINESE": str(chinese),
-                "HUMAN": str(people),
-                "FOLDER": folder,
-                "SYSTEM": f"{folder}/en-de.ref.A",
-            }.get(word, word.replace("=SCORES", f"={scores}").replace("=CHINESE", f"={chinese}"))
-            for word in command
-        ]
+            for system, reference in (("CEDAR", "REF"), ("BIRCH", "REF"), ("BIRCH", "CEDAR")):
+                words = [paths[reference], "-i", paths[system], "--log-name", "main"]
+                _run_truebleu(["score", *words, "--log-note", "a note", "--log", paths["LOG"]])
         places = dict.fromkeys(("TRUEBLEU_CACHE", "XDG_CONFIG_HOME"), f"{folder}/cache")
-        if USER_TEST_SET[0] in command:
+        if "harbour" in command:
             for name, lines in USER_TEST_SET_FILES.items():
                 text = "".join(f"{line}\n" for line in lines)
                 (Path(folder) / name).write_text(text, encoding="utf-8")
             if "add" not in command:
-                _run_truebleu(["testset", "add", folder, "--name", USER_TEST_SET[0]], places)
+                _run_truebleu(["testset", "add", folder, "--name", "harbour"], places)
+        words = [
+            re.sub("[A-Z_]+", lambda match: paths.get(match[0], match[0]), word)
+            for word in shlex.split(command)
+        ]
         printed = _run_truebleu([*words, "-f", "json", "--quiet"], places, expected_statuses=(0, 3))
         return json.loads(printed.replace(folder, "/home/me/ours"))
 

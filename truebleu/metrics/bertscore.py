@@ -78,9 +78,15 @@ class BERTScore(NeuralMetric):
 
     def _build_fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._build_fields(segment=segment)
-        layer = self.layer or _choose_layer(
-            self._strip_revision(fields["model"]), find_model_or_none(self.model)
-        )
+        layer = self.layer
+        if not layer:
+            # bert-score's layer for the model, or its last layer, or 0 if both are unknown
+            name, folder = self._strip_revision(fields["model"]), find_model_or_none(self.model)
+            layers_by_model = _read_bert_score_package()[1]
+            layer = layers_by_model.get(name) or layers_by_model.get(os.path.basename(name), 0)
+            layer_count = _read_layer_count(read_config(folder)) if folder else 0
+            if not layer or 0 < layer_count < layer:
+                layer = layer_count
         return fields | ({"layer": str(layer)} if layer else {})
 
     @staticmethod
@@ -156,15 +162,6 @@ def _read_layer_count(settings: dict[str, Any]) -> int:
     return next(
         (int(settings[key]) for key in LAYER_COUNT_KEYS if isinstance(settings.get(key), int)), 0
     )
-
-
-def _choose_layer(name: str, folder: str | None) -> int:
-    """Return bert-score's layer for a model, or its last layer, or 0 if both are unknown."""
-    table = _read_bert_score_package()[1]
-    default_layer = table.get(name) or table.get(os.path.basename(name), 0)
-    layer_count = _read_layer_count(read_config(folder)) if folder else 0
-    is_available = default_layer and (not layer_count or default_layer <= layer_count)
-    return default_layer if is_available else layer_count
 
 
 @lru_cache(maxsize=1)

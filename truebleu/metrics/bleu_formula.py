@@ -121,7 +121,15 @@ class Formula:
                 product *= (match + TINY) / (total + SMALL)
             return float(product ** (1.0 / len(matches))) * brevity
         if self.arithmetic == "allennlp":
-            return brevity * self._compute_allennlp_mean(matches, totals)
+            guard = self.smoothing_value
+            weights = self.weights or [1.0 / len(matches)] * len(matches)
+            # The precision of an order without n-grams is 1, even if the guard is 0.
+            logs = (
+                w * (_compute_log(match + guard) - log(total + guard))
+                for w, match, total in zip(weights, matches, totals, strict=True)
+                if w and total + guard
+            )
+            return brevity * exp(sum(logs))
         mean = self._compute_mean(self.compute_precisions(matches, totals))
         if self.arithmetic == "float32":
             return round_to_single(round_to_single(brevity) * mean)
@@ -254,19 +262,6 @@ class Formula:
         if c < r:
             brevity = round_to_single(round_to_single(c - r) / c) if c else -inf
         return round_to_single(exp(round_to_single(round_to_single(mean / orders) + brevity)))
-
-    def _compute_allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
-        """Return AllenNLP's mean, computed from a difference of logarithms per order."""
-        guard = self.smoothing_value
-        weights = self.weights or [1.0 / len(matches)] * len(matches)
-        # The precision of an order without n-grams is 1, even if the guard is 0.
-        return exp(
-            sum(
-                w * (_compute_log(match + guard) - log(total + guard))
-                for w, match, total in zip(weights, matches, totals, strict=True)
-                if w and total + guard
-            )
-        )
 
 
 def _compute_log(number: float) -> float:

@@ -383,9 +383,12 @@ class SegmentMeanMetric(SourceMetric):
         return flat
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
-        segments = row[0]
-        starts = range(1, 1 + 3 * len(self.NUMBER_NAMES), 3)
-        values = [_compute_mean_from_parts(row[i : i + 3], segments) for i in starts]
+        segments, values = row[0], []
+        for i in range(1, 1 + 3 * len(self.NUMBER_NAMES), 3):
+            high, middle, low = row[i : i + 3]
+            # The sum is exact, and the mean is rounded once.
+            total = (high << 2 * STEP_BITS) + (middle << STEP_BITS) + low
+            values.append(total / (segments * FIXED_POINT_SCALE) if segments else 0.0)
         other_numbers = zip(self.NUMBER_NAMES[1:], values[1:], strict=True)
         details = {name: self.SCALE * value for name, value in other_numbers}
         return values[0], {"segments": segments, **details}
@@ -398,13 +401,6 @@ def _split_into_integers(number: float) -> tuple[int, int, int]:
     rest = (scaled - high) * STEP_SCALE
     middle = floor(rest)
     return high, middle, round((rest - middle) * STEP_SCALE)
-
-
-def _compute_mean_from_parts(parts: Sequence[int], segments: int) -> float:
-    """Return the mean of numbers from the sums of their parts, rounded once."""
-    high, middle, low = parts
-    total = (high << 2 * STEP_BITS) + (middle << STEP_BITS) + low
-    return total / (segments * FIXED_POINT_SCALE) if segments else 0.0
 
 
 def find_installed_version(package: str) -> str:

@@ -90,9 +90,10 @@ def _find_speedup(rows: list[dict[str, Any]], work: str) -> str:
 
 def _format_costs(rows: list[dict[str, Any]]) -> str:
     """Return the table of the costs per row, each extrapolated to a billion rows."""
-    files, parquet = (_find_row(rows, work)["figures"] for work in (FILES, "Parquet, 1 M rows"))
+    files = _find_row(rows, f"{FILES}whole process")["figures"]
+    parquet = _find_row(rows, "Parquet, 1 M rows")["figures"]
     spark, ray = _find_row(rows, "Spark, "), _find_row(rows, f"{RAY}warm")["figures"]
-    chrf = _find_row(rows, f"chrF, {FILES}")["figures"]
+    chrf = _find_row(rows, f"chrF, {FILES}whole process")["figures"]
     million = 10**6
     measured: list[tuple[str, int, float]] = [
         ("BLEU, lines of text", million, _compute_nanoseconds(files["truebleu"], million)),

@@ -104,22 +104,26 @@ def make_pyarrow_batch(columns: Mapping[str, list], layouts: Mapping[str, str]) 
     return pa.record_batch({name: array(name, values) for name, values in columns.items()})
 
 
-def compute_expected_totals(
-    table: Rows, metric: Metric, by: str | None = "group"
-) -> dict[Any, list[int]]:
+def compute_expected_totals(table: Rows, metric: Metric) -> dict[Any, list[int]]:
     """Return the totals of each group, computed from segment statistics in one process."""
-    scored_indices = [
-        i
-        for i in range(len(table.hyp))
-        if table.hyp[i] is not None and _has_reference(table.ref[i])
+    rows = [
+        (hyp, _to_tuple(ref), group)
+        for hyp, ref, group in zip(table.hyp, table.ref, table.group, strict=True)
+        if hyp is not None and _has_reference(ref)
     ]
-    if not scored_indices:
+    if not rows:
         return {}
-    statistics = metric.statistics(  # type: ignore[attr-defined]
-        [table.hyp[i] for i in scored_indices], [_to_tuple(table.ref[i]) for i in scored_indices]
-    )
-    keys = [table.group[i] if by else () for i in scored_indices]
+    hypotheses, references, keys = map(list, zip(*rows, strict=True))
+    statistics = metric.statistics(hypotheses, references)  # type: ignore[attr-defined]
     return {key: total.tolist()[0] for key, total in statistics.groups(keys).items()}
+
+
+def check_totals(sums: Sums, table: Rows) -> None:
+    """Check that the totals of each group equal the totals of its segments."""
+    for metric in METRICS:
+        totals = zip(sums.keys, sums.statistics(metric).tolist(), strict=True)
+        expected_totals = compute_expected_totals(table, metric)
+        assert {key: total for key, total in totals if key in expected_totals} == expected_totals
 
 
 def compute_oracle_sums(table: Rows, **options: Any) -> Sums:
@@ -139,10 +143,7 @@ def check_agreement(
         table.make_batch(part, make, layouts) for part in partition_rows(len(table.hyp), seed)
     ]
     sums = run(batches, **options)
-    for metric in METRICS:
-        totals = zip(sums.keys, sums.statistics(metric).tolist(), strict=True)
-        expected_totals = compute_expected_totals(table, metric)
-        assert {key: total for key, total in totals if key in expected_totals} == expected_totals
+    check_totals(sums, table)
     assert sums.to_bytes() == compute_oracle_sums(table, by="group", nulls="skip").to_bytes()
     return sums
 

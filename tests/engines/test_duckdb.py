@@ -84,9 +84,9 @@ def test_every_session_layout(setting, case):
     CASES[case](run)
 
 
-def collect_group_scores(function, *arguments, by, **options) -> dict:
-    """Return the group scores by key."""
-    rows = function(*arguments, by=by, **options).fetchall()
+def score_groups(*arguments, by="system", **options) -> dict:
+    """Return the BLEU scores by key."""
+    rows = engine.corpus_bleu(*arguments, by=by, **options).fetchall()
     if isinstance(by, str):
         return {key: score for key, score, *_ in rows}
     return {row[: len(by)]: row[len(by)] for row in rows}
@@ -122,10 +122,11 @@ EXPECTED = truebleu.BLEU().score(TEXT.hyp, TEXT.ref)
 
 
 @pytest.mark.parametrize("name", ["part-*.parquet", "table.csv.gz", "table.jsonl"])
-def test_files_by_name_and_pattern(data_folder, name):
-    assert engine.corpus_bleu(data_folder / name) == EXPECTED
-    assert engine.corpus_bleu(str(data_folder / name)) == EXPECTED
-    assert engine.corpus_bleu([data_folder / name]) == EXPECTED
+def test_files_by_name_and_pattern(data_folder, name, monkeypatch):
+    monkeypatch.setenv("HOME", str(data_folder))
+    path = data_folder / name
+    for files in (path, str(path), [path], f"~/{name}"):
+        assert engine.corpus_bleu(files) == EXPECTED
 
 
 def test_spark_output_folder(data_folder):
@@ -276,15 +277,15 @@ def test_files_with_different_column_types(tmp_path, table, order):
         half = half.append_column("more", nulls if half is halves[0] else half["ref"])  # noqa: PLW2901
         half = half.set_column(0, "id", half["id"].cast(pa.int32() if number else pa.int64()))  # noqa: PLW2901
         pq.write_table(half, tmp_path / f"{number}.parquet")
-    scores = collect_group_scores(engine.corpus_bleu, tmp_path, ref=["ref", "more"], by="domain")
+    scores = score_groups(tmp_path, ref=["ref", "more"], by="domain")
     assert list(scores) == [None, "news"]
     assert list(scores.values()) == [
         truebleu.BLEU().score(half["hyp"], half["ref"]).value for half in halves
     ]
-    assert sorted(collect_group_scores(engine.corpus_bleu, tmp_path, by="id")) == list(range(400))
+    assert sorted(score_groups(tmp_path, by="id")) == list(range(400))
     pq.write_table(halves[0], tmp_path / "2.parquet")
     with pytest.raises(InputError, match=r"2\.parquet.*domain|domain.*2\.parquet"):
-        collect_group_scores(engine.corpus_bleu, tmp_path, by="domain")
+        score_groups(tmp_path, by="domain")
 
 
 @pytest.mark.parametrize("end", ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.gz"])
@@ -365,12 +366,6 @@ def test_json_columns_that_only_late_rows_have(tmp_path):
         engine.corpus_bleu(tmp_path / "a.jsonl", ref="moar")
 
 
-def test_home_folder_is_expanded(data_folder, monkeypatch):
-    monkeypatch.setenv("HOME", str(data_folder))
-    for name in ("~/part-*.parquet", "~/table.jsonl"):
-        assert engine.corpus_bleu(name) == EXPECTED
-
-
 # ---- joins ----
 
 
@@ -391,6 +386,11 @@ def tables_to_join():
     return left, right
 
 
+def join_groups(hypotheses, references, on="id", **options) -> dict:
+    """Return the BLEU scores by key of hypotheses and references that are joined by id."""
+    return score_groups(hypotheses, references=references, on=on, **options)
+
+
 def join_by_hand(tables_to_join):
     left, right = tables_to_join
     refs = dict(zip(right["id"].to_pylist(), right["ref"].to_pylist(), strict=True))
@@ -398,6 +398,11 @@ def join_by_hand(tables_to_join):
     ids = left["id"].to_pylist()
     table = left.append_column("ref", pa.array([refs[i] for i in ids]))
     return table.append_column("domain", pa.array([domains[i] for i in ids]))
+
+
+@pytest.fixture
+def expected_scores(tables_to_join):
+    return score_groups(join_by_hand(tables_to_join))
 
 
 def test_join_by_id(tables_to_join, tmp_path):
@@ -416,52 +421,38 @@ def test_join_by_id(tables_to_join, tmp_path):
     assert sums.to_bytes() == expected
 
 
-def test_csv_ids_match_numbers(tables_to_join, tmp_path):
+def test_csv_ids_match_numbers(tables_to_join, expected_scores, tmp_path):
     left, right = tables_to_join
     with duckdb.connect() as connection:
         connection.from_arrow(right).write_csv(str(tmp_path / "right.csv"))
-    scores = collect_group_scores(
-        engine.corpus_bleu, left, references=tmp_path / "right.csv", on="id", by="system"
-    )
-    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(tables_to_join), by="system")
-    assert scores == expected
+    scores = join_groups(left, tmp_path / "right.csv")
+    assert scores == expected_scores
 
 
-def test_join_with_equal_text_column_names(tables_to_join, tmp_path):
+def test_join_with_equal_text_column_names(tables_to_join, expected_scores, tmp_path):
     left, right = tables_to_join
     pq.write_table(left.rename_columns(["id", "system", "text"]), tmp_path / "left.parquet")
     pq.write_table(right.rename_columns(["id", "text", "domain"]), tmp_path / "right.parquet")
     names = {"hyp": "text", "ref": "text", "references": tmp_path / "right.parquet", "on": "id"}
-    scores = collect_group_scores(
-        engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names
-    )
-    assert scores == collect_group_scores(
-        engine.corpus_bleu, join_by_hand(tables_to_join), by="system"
-    )
+    scores = score_groups(tmp_path / "left.parquet", **names)
+    assert scores == expected_scores
     by_text = engine.sums(tmp_path / "left.parquet", by=["system", "text"], **names)
     assert by_text.score() == engine.corpus_bleu(join_by_hand(tables_to_join))
     gaps = pa.array([None, *right["ref"].to_pylist()[1:]])
     pq.write_table(pa.table({"id": right["id"], "text": gaps}), tmp_path / "right.parquet")
     with pytest.raises(InputError, match=r"'text \(references\)' is null in 2 rows"):
-        collect_group_scores(engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names)
+        score_groups(tmp_path / "left.parquet", **names)
 
 
-def test_filename_is_the_hypothesis_file(tables_to_join, tmp_path):
+def test_filename_is_the_hypothesis_file(tables_to_join, expected_scores, tmp_path):
     left, right = tables_to_join
     pq.write_table(right, tmp_path / "right.parquet")
     for system in (0, 1):
         system_rows = left.filter(pc.equal(left["system"], system))
         pq.write_table(system_rows, tmp_path / f"left-{system}.parquet")
-    scores = collect_group_scores(
-        engine.corpus_bleu,
-        tmp_path / "left-*.parquet",
-        references=tmp_path / "right.parquet",
-        on="id",
-        by="filename",
-    )
-    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(tables_to_join), by="system")
+    scores = join_groups(tmp_path / "left-*.parquet", tmp_path / "right.parquet", by="filename")
     assert [Path(name).name for name in scores] == ["left-0.parquet", "left-1.parquet"]
-    assert list(scores.values()) == list(expected.values())
+    assert list(scores.values()) == list(expected_scores.values())
 
 
 def test_incomparable_ids_raise_error(tables_to_join):
@@ -469,50 +460,42 @@ def test_incomparable_ids_raise_error(tables_to_join):
     days = pa.array(right["id"].to_pylist(), pa.int32()).cast(pa.date32())
     right = right.set_column(0, "id", days)
     with pytest.raises(InputError, match="id: cannot compare BIGINT ids of hypotheses with DATE"):
-        collect_group_scores(engine.corpus_bleu, left, references=right, on="id", by="system")
+        join_groups(left, right)
 
 
-def test_different_connections_raise_error(tables_to_join, connection, tmp_path):
+def test_different_connections_raise_error(tables_to_join, expected_scores, connection, tmp_path):
     left, right = tables_to_join
     pq.write_table(right, tmp_path / "right.parquet")
     relation = connection.from_arrow(left)
     options = {"references": tmp_path / "right.parquet", "on": "id", "by": "system"}
     with pytest.raises(InputError, match=r"different connections. Pass .* connection="):
         engine.corpus_bleu(relation, **options)
-    scores = collect_group_scores(engine.corpus_bleu, relation, connection=connection, **options)
-    assert scores == collect_group_scores(
-        engine.corpus_bleu, join_by_hand(tables_to_join), by="system"
-    )
+    scores = score_groups(relation, connection=connection, **options)
+    assert scores == expected_scores
 
 
-def test_join_by_several_columns(tables_to_join):
+def test_join_by_several_columns(tables_to_join, expected_scores):
     left, right = (
         side.append_column("part", pa.array([i // 10 for i in side["id"].to_pylist()])).set_column(
             0, "id", pa.array([i % 10 for i in side["id"].to_pylist()])
         )
         for side in tables_to_join
     )
-    scores = collect_group_scores(
-        engine.corpus_bleu, left, references=right, on=["part", "id"], by="system"
-    )
-    assert scores == collect_group_scores(
-        engine.corpus_bleu, join_by_hand(tables_to_join), by="system"
-    )
+    scores = join_groups(left, right, on=["part", "id"])
+    assert scores == expected_scores
 
 
 def test_unmatched_ids_raise_error(tables_to_join):
     left, right = tables_to_join
     remaining_references = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.raises(InputError) as raised:
-        collect_group_scores(
-            engine.corpus_bleu, left, references=remaining_references, on="id", by="system"
-        )
+        join_groups(left, remaining_references)
     assert str(raised.value).startswith(
         "id: 6 hypotheses without a reference (the first: 0, 1, 2); every system needs each segment"
     )
     extra = pa.concat_tables([right, pa.table({"id": [7000], "ref": ["x"], "domain": [0]})])
     with pytest.raises(InputError, match=r"1 of 201 references without a hypothesis \(7000\)"):
-        collect_group_scores(engine.corpus_bleu, left, references=extra, on="id", by="system")
+        join_groups(left, extra)
 
 
 def test_incomplete_system_raises_error(tables_to_join):
@@ -520,21 +503,18 @@ def test_incomplete_system_raises_error(tables_to_join):
     left, right = tables_to_join
     incomplete = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
     with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
-        collect_group_scores(engine.corpus_bleu, incomplete, references=right, on="id", by="system")
+        join_groups(incomplete, right)
     # A system name may be null.
     names = pa.array([{0: "a", 1: None}[system] for system in incomplete["system"].to_pylist()])
-    incomplete = incomplete.set_column(1, "system", names)
     with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
-        collect_group_scores(engine.corpus_bleu, incomplete, references=right, on="id", by="system")
+        join_groups(incomplete.set_column(1, "system", names), right)
 
 
 def test_group_by_reference_column(tables_to_join):
     """Each id belongs to one domain."""
     left, right = tables_to_join
     first_system = left.filter(pc.equal(left["system"], 0))
-    scores = collect_group_scores(
-        engine.corpus_bleu, first_system, references=right, on="id", by="domain"
-    )
+    scores = join_groups(first_system, right, by="domain")
     assert list(scores) == [0, 1]
 
 
@@ -544,22 +524,16 @@ def test_test_sets_may_have_different_systems(tables_to_join):
     table = join_by_hand(tables_to_join)
     # System 1 has translated only domain 0.
     is_translated = pc.or_(pc.equal(table["system"], 0), pc.equal(table["domain"], 0))
-    expected = collect_group_scores(
-        engine.corpus_bleu, table.filter(is_translated), by=["system", "domain"]
-    )
+    expected = score_groups(table.filter(is_translated), by=["system", "domain"])
     assert len(expected) == 3
     options = {"on": "id", "by": ["system", "domain"], "references": right}
-    assert (
-        collect_group_scores(engine.corpus_bleu, left.filter(is_translated), **options) == expected
-    )
+    assert score_groups(left.filter(is_translated), **options) == expected
     with_domain = table.filter(is_translated).drop_columns(["ref"])
-    assert collect_group_scores(engine.corpus_bleu, with_domain, **options) == expected
+    assert score_groups(with_domain, **options) == expected
     with pytest.raises(InputError, match="100 ids with fewer hypotheses than others"):
-        collect_group_scores(
-            engine.corpus_bleu, left.filter(is_translated), references=right, on="id", by="system"
-        )
+        join_groups(left.filter(is_translated), right)
     options["on"] = ["domain", "id"]
-    assert collect_group_scores(engine.corpus_bleu, with_domain, **options) == expected
+    assert score_groups(with_domain, **options) == expected
     with pytest.raises(InputError, match="1 id with fewer hypotheses than others"):
         engine.corpus_bleu(with_domain.slice(1), **options)
 
@@ -569,9 +543,7 @@ def test_test_sets_may_have_different_systems(tables_to_join):
 )
 def test_id_column_may_have_internal_names(tables_to_join, name):
     left, right = (side.rename_columns([name, *side.column_names[1:]]) for side in tables_to_join)
-    scores = collect_group_scores(
-        engine.corpus_bleu, left, references=right, on=name, by=["system", "domain"]
-    )
+    scores = join_groups(left, right, on=name, by=["system", "domain"])
     assert len(scores) == 4
 
 
@@ -579,17 +551,10 @@ def test_unmatched_rows_can_be_skipped_with_warning(tables_to_join):
     left, right = tables_to_join
     remaining_references = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.warns(UserWarning, match="6 hypotheses without a reference"):
-        scores = collect_group_scores(
-            engine.corpus_bleu,
-            left,
-            references=remaining_references,
-            on="id",
-            by="system",
-            unjoined="skip",
-        )
+        scores = join_groups(left, remaining_references, unjoined="skip")
     table = join_by_hand(tables_to_join)
     table = table.filter(pc.greater_equal(table["id"], 3))
-    assert scores == collect_group_scores(engine.corpus_bleu, table, by="system")
+    assert scores == score_groups(table)
 
 
 def test_repeated_ids_raise_error(tables_to_join):
@@ -598,9 +563,7 @@ def test_repeated_ids_raise_error(tables_to_join):
         engine.corpus_bleu(left, references=right, on="id")
     twice = pa.concat_tables([right, right.slice(5, 1)])
     with pytest.raises(InputError, match=r"1 id is repeated in the references"):
-        collect_group_scores(
-            engine.corpus_bleu, left, references=twice, on="id", by="system", unjoined="skip"
-        )
+        join_groups(left, twice, unjoined="skip")
 
 
 def test_null_ids_are_unmatched(tables_to_join):
@@ -921,13 +884,9 @@ except ImportError as error:
 """
     done = run_script(script)
     message = "DuckDB needs pyarrow and NumPy to pass columns to Python functions: "
-    message += "pip install pyarrow"
-    expected = Sums(by="system").update(table).to_bytes().hex()
-    assert done.stdout.splitlines() == [
-        *[expected] * 3,
-        message,
-    ], done.stderr
+    expected = [Sums(by="system").update(table).to_bytes().hex()] * 3
     assert done.stderr == ""
+    assert done.stdout.splitlines() == [*expected, f"{message}pip install pyarrow"]
 
 
 def test_missing_duckdb_error_names_extra():

@@ -11,18 +11,6 @@ from truebleu.integrations import lighteval as ours
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def make_items(text):
-    return [
-        SimpleNamespace(golds=golds, preds=[hypothesis])
-        for hypothesis, golds in zip(text.hypotheses, text.references, strict=True)
-    ]
-
-
-def test_all_gold_answers_are_references(text):
-    expected = tb.ter(text.hypotheses, text.references).value
-    assert ours.CorpusScorer(tb.TER())(make_items(text)) == expected
-
-
 def test_several_predictions_raise_error():
     with pytest.raises(tb.InputError, match="document 0: expected one prediction, found 2"):
         ours.CorpusScorer(tb.BLEU())([SimpleNamespace(golds=["a"], preds=["a", "b"])])

@@ -81,16 +81,21 @@ def test_value_without_references_raises_error():
         ours.aggregation()([1.0, 1.0])
 
 
-def make_harness_task(text, configuration):
-    datasets, task = import_or_skip("datasets"), import_or_skip("lm_eval.api.task")
-    rows = datasets.Dataset.from_dict(
-        {
-            "source": [str(number) for number in range(len(text.hypotheses))],
-            "reference": text.first_references,
-            "references": text.references,
-        }
-    )
-    return task.ConfigurableTask(
+def run_evaluation(text, metrics):
+    """Return the harness's scores for a task that lists metrics by name."""
+    lm_eval, task = import_or_skip("lm_eval"), import_or_skip("lm_eval.api.task")
+    datasets, model = import_or_skip("datasets"), import_or_skip("lm_eval.api.model")
+    numbers = list(map(str, range(len(text.hypotheses))))
+    rows = datasets.Dataset.from_dict({"source": numbers, "reference": text.first_references})
+
+    class Model(model.LM):
+        def generate_until(self, requests, **_):
+            return [text.hypotheses[int(request.args[0])] for request in requests]
+
+        loglikelihood = loglikelihood_rolling = None
+
+    Model.__abstractmethods__ = frozenset()
+    example = task.ConfigurableTask(
         config={
             "task": "example",
             "custom_dataset": lambda **_: {"test": rows},
@@ -99,33 +104,10 @@ def make_harness_task(text, configuration):
             "doc_to_text": "{{source}}",
             "doc_to_target": "{{reference}}",
             "generation_kwargs": {"until": ["\n"]},
-            **configuration,
+            "metric_list": [{"metric": name} for name in metrics],
         }
     )
-
-
-def make_model(hypotheses):
-    model = import_or_skip("lm_eval.api.model")
-
-    class Model(model.LM):
-        def generate_until(self, requests, **_):
-            return [hypotheses[int(request.args[0])] for request in requests]
-
-        def loglikelihood(self, requests, **_):
-            raise NotImplementedError
-
-        loglikelihood_rolling = loglikelihood
-
-    return Model()
-
-
-def run_evaluation(text, configuration):
-    lm_eval = import_or_skip("lm_eval")
-    results = lm_eval.simple_evaluate(
-        model=make_model(text.hypotheses),
-        tasks=[make_harness_task(text, configuration)],
-        bootstrap_iters=0,
-    )
+    results = lm_eval.simple_evaluate(model=Model(), tasks=[example], bootstrap_iters=0)
     return results["results"]["example"]
 
 
@@ -133,18 +115,10 @@ def test_metrics_in_harness(text):
     import_or_skip("lm_eval")
     ours.register()
     ours.register("truebleu_intl", "bleu", tokenize="intl")
-    results = run_evaluation(
-        text,
-        {
-            "metric_list": [
-                {"metric": name} for name in ("truebleu", "trueter", "truebleu_intl", "bleu")
-            ]
-        },
-    )
+    results = run_evaluation(text, ("truebleu", "trueter", "truebleu_intl", "bleu"))
     assert results["truebleu,none"] == tb.bleu(text.hypotheses, text.first_references).value
     assert results["trueter,none"] == tb.ter(text.hypotheses, text.first_references).value
     score = tb.BLEU("intl").score(text.hypotheses, text.first_references)
     assert results["truebleu_intl,none"] == score.value
-    assert (
-        results["bleu,none"] == results["truebleu,none"]
-    )  # the harness's metric, computed by sacreBLEU
+    # The harness's own metric is computed by sacreBLEU.
+    assert results["bleu,none"] == results["truebleu,none"]

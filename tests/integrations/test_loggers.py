@@ -17,9 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def compared(text):
     systems = {"aspen v1": read_example_lines("aspen.en"), "birch/2": text.hypotheses}
-    return tb.compare(
-        systems, text.references, metrics=["bleu", "chrf++"], confidence=20, samples=20
-    )
+    options = {"metrics": ["bleu", "chrf++"], "confidence": 20, "samples": 20}
+    return tb.compare(systems, text.references, **options)
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +38,8 @@ def test_score_record(text):
         "dev/BLEU/ratio": score.ratio,
     }
     assert record.params == {"dev/BLEU/signature": str(score.signature)}
-    scores_record = make_result_record(
-        [score, tb.CHRF(word_order=2).score(text.hypotheses, text.references)]
-    )
+    chrf = tb.CHRF(word_order=2).score(text.hypotheses, text.references)
+    scores_record = make_result_record([score, chrf])
     assert [*scores_record.metrics] == ["BLEU", "BLEU/brevity_penalty", "BLEU/ratio", "chrF2pp"]
 
 
@@ -72,20 +70,15 @@ def test_segments_record(text):
     texts = ("segment", "source", "hypothesis", "reference_1", "reference_2")
     assert columns == (*texts, "BLEU", str(tb.BLEU("intl")), "iBLEU")
     assert rows[0][4] is None
-    assert rows[1][:5] == (
-        2,
-        read_example_lines("source.de")[1],
-        text.hypotheses[1],
-        *text.references[1],
-    )
+    texts = (read_example_lines("source.de")[1], text.hypotheses[1], *text.references[1])
+    assert rows[1][:5] == (2, *texts)
     assert rows[1][5] == tb.BLEU().sentence(text.hypotheses[1], text.references[1]).value
 
 
 def test_duplicate_names_raise_error():
     references = ["a b c d"] * 5
-    comparison = tb.compare(
-        {"a b": references, "a:b": references}, references, confidence=None, test=None
-    )
+    systems = {"a b": references, "a:b": references}
+    comparison = tb.compare(systems, references, confidence=None, test=None)
     with pytest.raises(tb.InputError, match="duplicate name 'a_b/BLEU'"):
         make_result_record(comparison)
     score = tb.bleu(references, references)
@@ -125,22 +118,16 @@ def mlflow(tmp_path, monkeypatch):
 def test_mlflow_stores_scores_by_step(mlflow, text):
     from truebleu.integrations.mlflow import log_result
 
+    scores = {n: tb.bleu(text.hypotheses[:n], text.first_references[:n]) for n in (5, 10)}
     with mlflow.start_run() as run:
-        for step in (5, 10):
-            log_result(
-                tb.bleu(text.hypotheses[:step], text.first_references[:step]),
-                prefix="dev",
-                step=step,
-            )
+        for step, score in scores.items():
+            log_result(score, prefix="dev", step=step)
         with pytest.raises(mlflow.MlflowException, match="Changing param values"):
             log_result(tb.BLEU("intl").score(text.hypotheses, text.first_references), prefix="dev")
     history = mlflow.MlflowClient().get_metric_history(run.info.run_id, "dev/BLEU")
-    assert {entry.step: entry.value for entry in history} == {
-        step: tb.bleu(text.hypotheses[:step], text.first_references[:step]).value
-        for step in (5, 10)
-    }
+    assert {one.step: one.value for one in history} == {n: one.value for n, one in scores.items()}
     signature = mlflow.get_run(run.info.run_id).data.params["dev/BLEU/signature"]
-    assert signature == str(tb.bleu(text.hypotheses[:5], text.first_references[:5]).signature)
+    assert signature == str(scores[5].signature)
 
 
 def test_mlflow_stores_comparisons_reports_and_segments(mlflow, compared, report, text):
@@ -167,25 +154,19 @@ def test_mlflow_stores_comparisons_reports_and_segments(mlflow, compared, report
     assert [row[-1] for row in segments["data"]] == list(
         scores(text.hypotheses, text.first_references)
     )
-    table = mlflow.load_table(
-        "segments.json", run_ids=[run_id]
-    )  # MLflow's reader, which uses pandas
+    # MLflow's reader uses pandas.
+    table = mlflow.load_table("segments.json", run_ids=[run_id])
     assert list(table["hypothesis"]) == text.hypotheses
-    assert [entry["path"] for entry in json.loads(run.data.tags["mlflow.loggedArtifacts"])] == [
-        "test/comparison.json",
-        "segments.json",
-    ]
+    listed_tables = json.loads(run.data.tags["mlflow.loggedArtifacts"])
+    assert [one["path"] for one in listed_tables] == ["test/comparison.json", "segments.json"]
 
 
 def test_mlflow_splits_large_requests(mlflow):
     from truebleu.integrations import log_records
     from truebleu.integrations import mlflow as ours
 
-    assert [len(part) for part in ours._split_dict(dict.fromkeys(range(2500)), 1000)] == [
-        1000,
-        1000,
-        500,
-    ]
+    parts = ours._split_dict(dict.fromkeys(range(2500)), 1000)
+    assert list(map(len, parts)) == [1000, 1000, 500]
     record = log_records.LogRecord({str(number): float(number) for number in range(1100)})
     with mlflow.start_run() as run:
         ours._log_to_mlflow(record, None, None)
@@ -223,11 +204,8 @@ def test_wandb_stores_all_results_offline(wandb, compared, report, text, tmp_pat
     wandb.teardown()  # ends the process that writes the file
     rows = list(read_offline_records(tmp_path, "history"))
     log_records = make_result_record(compared)
-    assert [row["_step"] for row in rows] == [
-        10,
-        20,
-        21,
-    ]  # the report is part of the preceding step
+    # The report is part of the preceding step.
+    assert [row["_step"] for row in rows] == [10, 20, 21]
     assert rows[0]["dev/BLEU"] == first.value
     assert {name: rows[1][name] for name in log_records.metrics} == log_records.metrics
     config = {}
@@ -239,10 +217,8 @@ def test_wandb_stores_all_results_offline(wandb, compared, report, text, tmp_pat
     assert (files / rows[1]["comparison/path"]).read_text("utf-8") == compared.html()
     assert (files / rows[1]["report/path"]).read_text("utf-8") == report.html()
     table = json.loads((files / rows[1]["comparison_table/path"]).read_text("utf-8"))
-    assert table == {
-        "columns": [*log_records.tables["comparison"][0]],
-        "data": log_records.tables["comparison"][1],
-    }
+    columns, data = log_records.tables["comparison"]
+    assert table == {"columns": [*columns], "data": data}
     segments = json.loads((files / rows[2]["segments/path"]).read_text("utf-8"))
     column = segments["columns"].index("BLEU")
     scores = list(tb.BLEU().segments(text.hypotheses, text.first_references))

@@ -52,8 +52,9 @@ class ThreadedTorch:
     def __init__(self, count):
         self.barrier, self.tensors = threading.Barrier(count, timeout=60), {}
         self.distributed = types.SimpleNamespace(
+            # Sums wrap to signed 64-bit integers.
             ReduceOp=types.SimpleNamespace(
-                MAX=max, SUM=lambda numbers: wrap_to_64_bits(sum(numbers))
+                MAX=max, SUM=lambda numbers: (sum(numbers) + 2**63) % 2**64 - 2**63
             ),
             is_available=lambda: True,
             is_initialized=lambda: True,
@@ -75,11 +76,6 @@ class ThreadedTorch:
         reduced = [operation(column) for column in zip(*self.tensors.values(), strict=True)]
         self.barrier.wait()
         tensor[:] = reduced
-
-
-def wrap_to_64_bits(number):
-    """Wrap a number to a signed 64-bit integer."""
-    return (number + 2**63) % 2**64 - 2**63
 
 
 class LengthDifference(SegmentMeanMetric):

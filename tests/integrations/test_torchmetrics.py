@@ -116,10 +116,8 @@ def test_state_dict_pickle_and_merge(modules, text):
 
 
 def test_state_with_other_parameters_raises_error(modules, text):
-    default_metric, char_metric = (
-        modules.integration.CorpusBLEU(),
-        modules.integration.CorpusBLEU(tokenize="char"),
-    )
+    default_metric = modules.integration.CorpusBLEU()
+    char_metric = modules.integration.CorpusBLEU(tokenize="char")
     with pytest.raises(ValueError, match="Expected state variable counts_"):
         default_metric.merge_state(char_metric)
     default_metric.persistent(True)

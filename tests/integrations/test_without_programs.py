@@ -18,45 +18,21 @@ def remove_modules(monkeypatch, *names):
         monkeypatch.setitem(sys.modules, name, None)
 
 
-def use_torchmetrics():
-    importlib.import_module("truebleu.integrations.torchmetrics")
-
-
-def use_inspect_ai():
-    importlib.import_module("truebleu.integrations.inspect_ai")
-
-
-def use_torch():
-    importlib.import_module("truebleu.integrations.torch").all_reduce_(tb.Accumulator())
-
-
-def use_lm_eval():
-    importlib.import_module("truebleu.integrations.lm_eval").register()
-
-
-def use_lighteval():
-    importlib.import_module("truebleu.integrations.lighteval").corpus_metric()
-
-
-def use_evaluate():
-    importlib.import_module("truebleu.integrations.evaluate").load()
-
-
 @pytest.mark.parametrize(
-    ("use", "module", "package"),
+    ("integration", "call", "package"),
     [
-        (use_torchmetrics, "torch", "torch"),
-        (use_inspect_ai, "inspect_ai", "inspect-ai"),
-        (use_torch, "torch", "torch"),
-        (use_lm_eval, "lm_eval", "lm-eval"),
-        (use_lighteval, "lighteval", "lighteval"),
-        (use_evaluate, "evaluate", "evaluate"),
+        ("torchmetrics", None, "torch"),
+        ("inspect_ai", None, "inspect-ai"),
+        ("torch", lambda ours: ours.all_reduce_(tb.Accumulator()), "torch"),
+        ("lm_eval", lambda ours: ours.register(), "lm-eval"),
+        ("lighteval", lambda ours: ours.corpus_metric(), "lighteval"),
+        ("evaluate", lambda ours: ours.load(), "evaluate"),
     ],
 )
-def test_missing_package_error_names_command(monkeypatch, use, module, package):
-    remove_modules(monkeypatch, module)
+def test_missing_package_error_names_command(monkeypatch, integration, call, package):
+    remove_modules(monkeypatch, package.replace("-", "_"))
     with pytest.raises(ImportError, match=f"needs {package}, .* pip install {package}$"):
-        use()
+        call(importlib.import_module(f"truebleu.integrations.{integration}"))
 
 
 def test_missing_dependency_error_is_unchanged(monkeypatch, tmp_path):

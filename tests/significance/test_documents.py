@@ -37,9 +37,8 @@ def resample_naively(score, documents, seed, trials):
         [score([(side, i) for block in row for i in blocks[block]]) for row in draws]
         for side in (0, 1)
     ]
-    kept_by_baseline = np.random.default_rng(seed).integers(
-        2, size=(trials, len(blocks)), dtype=bool
-    )
+    size = (trials, len(blocks))
+    kept_by_baseline = np.random.default_rng(seed).integers(2, size=size, dtype=bool)
     segments = range(len(documents))
     observed = score([(1, i) for i in segments]) - score([(0, i) for i in segments])
     count = 0
@@ -112,19 +111,12 @@ def test_single_segment_documents_equal_segments(document_corpus):
         plain = run_paired_tests(measures, test=test)
         by_document = run_paired_tests(measures, test=test, documents=range(60))
         for plain_result, document_result in zip(plain, by_document, strict=True):
-            for name in plain_result.intervals:
-                assert plain_result.intervals[name] == document_result.intervals[name].replace(
-                    documents=None
-                )
-            plain_difference, document_difference = (
-                plain_result.differences["other"],
-                document_result.differences["other"],
-            )
-            assert document_difference.interval.documents == 60
-            assert plain_difference == document_difference.replace(
-                interval=plain_difference.interval
-            )
-            assert plain_difference.interval == document_difference.interval.replace(documents=None)
+            for name, interval in document_result.intervals.items():
+                assert plain_result.intervals[name] == interval.replace(documents=None)
+            difference = document_result.differences["other"]
+            assert difference.interval.documents == 60
+            interval = difference.interval.replace(documents=None)
+            assert plain_result.differences["other"] == difference.replace(interval=interval)
 
 
 def test_repeated_large_document_does_not_overflow():

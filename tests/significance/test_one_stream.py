@@ -5,28 +5,18 @@ from __future__ import annotations
 import random
 
 import pytest
+from outputs import output, references
 
 from truebleu import BLEU, CHRF, TER, WER, metric
 from truebleu.significance import Measure, resampling, run_paired_tests
 
-WORDS = ["a", "bridge", "of", "stone", "crosses", "the", "quiet", "river", "near", "our", "house"]
 DRAWS = {"randomizations": 300, "resamples": 200}
 
 
-def make_texts(seed: int, segments: int = 40) -> list[str]:
-    dice = random.Random(seed)
-    return [" ".join(dice.choices(WORDS, k=dice.randint(3, 9))) for _ in range(segments)]
-
-
-REFERENCES = make_texts(0)
+REFERENCES = references(random.Random(0), 40)
 SYSTEMS = {
-    name: [
-        " ".join(
-            word for word in text.split() if random.Random(f"{name}{i}{word}").random() > share
-        )
-        for i, text in enumerate(REFERENCES)
-    ]
-    for name, share in (("elm", 0.15), ("oak", 0.25), ("fir", 0.3))
+    name: output(random.Random(name), REFERENCES, kept_share)
+    for name, kept_share in (("elm", 0.85), ("oak", 0.75), ("fir", 0.7))
 }
 
 
@@ -47,10 +37,6 @@ def measures() -> dict[str, Measure]:
     return measures_by_name
 
 
-def to_content(result) -> dict:
-    return result.to_dict()
-
-
 @pytest.mark.parametrize("test", ["ar", "bs", "koehn", "bs-sacrebleu"])
 @pytest.mark.parametrize("seed", [12345, 0, 2**40])
 def test_results_do_not_depend_on_other_metrics(test, seed):
@@ -60,35 +46,29 @@ def test_results_do_not_depend_on_other_metrics(test, seed):
         measures_by_name = {name: measures_by_name[name] for name in ("BLEU 0", "chrF2 2", "TER 3")}
     options = {"test": test, "seed": seed, "pairs": "all", "correction": "holm", **DRAWS}
     separate = {
-        name: to_content(run_paired_tests([one], **options)[0])
+        name: run_paired_tests([one], **options)[0].to_dict()
         for name, one in measures_by_name.items()
     }
-    joint = dict(
-        zip(
-            measures_by_name,
-            map(to_content, run_paired_tests(list(measures_by_name.values()), **options)),
-            strict=True,
-        )
-    )
-    assert joint == separate
-    reversed_names = list(measures_by_name)[::-1]
-    results = run_paired_tests([measures_by_name[name] for name in reversed_names], **options)
-    assert dict(zip(reversed_names, map(to_content, results), strict=True)) == separate
+    for names in (list(measures_by_name), list(measures_by_name)[::-1]):
+        results = run_paired_tests([measures_by_name[name] for name in names], **options)
+        joint = {name: one.to_dict() for name, one in zip(names, results, strict=True)}
+        assert joint == separate
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
 def test_results_do_not_depend_on_block_size(monkeypatch, block):
     """More metrics make wider tables, and therefore smaller blocks of draws."""
     all_measures = list(measures().values())
-    expected_by_test = {
-        test: list(map(to_content, run_paired_tests(all_measures, test=test, **DRAWS)))
-        for test in ("ar", "bs")
-    }
+
+    def run_tests(**options):
+        return [
+            result.to_dict()
+            for test in ("ar", "bs")
+            for result in run_paired_tests(all_measures, test=test, **DRAWS, **options)
+        ]
+
+    expected = run_tests()
     width = sum(table.width for one in all_measures for table in one.tables)
     monkeypatch.setattr(resampling, "MAX_SUMS", block * width)
     monkeypatch.setattr(resampling, "MAX_TRIALS", block)
-    for test, expected in expected_by_test.items():
-        assert (
-            list(map(to_content, run_paired_tests(all_measures, test=test, workers=2, **DRAWS)))
-            == expected
-        )
+    assert run_tests(workers=2) == expected

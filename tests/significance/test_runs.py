@@ -29,13 +29,9 @@ def make_columns(seed, runs, segments=80, luck=0.3):
 def run_test_with_runs(systems, **options):
     """Return the test of systems with runs, given as lists of scores."""
     outputs = {f"{name}{i}": run for name, runs in systems.items() for i, run in enumerate(runs)}
-    runs = {
-        name: [f"{name}{i}" for i in range(len(system_runs))]
-        for name, system_runs in systems.items()
-    }
-    [result] = run_paired_tests(
-        [Measure.from_scores("x", outputs)], runs=runs, **SETTINGS, **options
-    )
+    runs = {name: [f"{name}{i}" for i, _ in enumerate(runs)] for name, runs in systems.items()}
+    measure = Measure.from_scores("x", outputs)
+    [result] = run_paired_tests([measure], runs=runs, **SETTINGS, **options)
     return result
 
 
@@ -133,16 +129,12 @@ def test_runs_can_be_combined_with_documents():
 
     tables = {"A1": run(0.6), "A2": run(0.62), "B1": run(0.65), "B2": run(0.7), "B3": run(0.68)}
     runs = {"A": ["A1", "A2"], "B": ["B1", "B2", "B3"]}
-    documents = [i // 4 for i in range(60)]
-    [result] = run_paired_tests(
-        [Measure(metric, tables)], runs=runs, documents=documents, **SETTINGS
-    )
+    measures, options = [Measure(metric, tables)], {"documents": [i // 4 for i in range(60)]}
+    [result] = run_paired_tests(measures, runs=runs, **options, **SETTINGS)
     scores = [metric.from_statistics(tables[name]).value for name in runs["B"]]
     assert result.intervals["B"].value == pytest.approx(statistics.fmean(scores))
     assert result.documents == 15
-    [ranges] = bootstrap_intervals(
-        [Measure(metric, tables)], runs=runs, documents=documents, resamples=200
-    )
+    [ranges] = bootstrap_intervals(measures, runs=runs, resamples=200, **options)
     assert ranges == result.intervals
 
 
@@ -183,8 +175,7 @@ def test_draws_follow_student_t():
     ],
 )
 def test_invalid_runs_are_refused(runs, test, message):
-    measure = Measure.from_scores(
-        "x", dict(zip(("A0", "A1", "B0"), make_columns(1, 3), strict=True))
-    )
+    columns = zip(("A0", "A1", "B0"), make_columns(1, 3), strict=True)
+    measure = Measure.from_scores("x", dict(columns))
     with pytest.raises(ValueError, match=message):
         run_paired_tests([measure], runs=runs, test=test)

@@ -70,15 +70,10 @@ def test_bootstrap_tests_equal_definitions(measures):
     won = sum(d > 0 for d in deltas)
     assert difference.won == won / 120
     assert difference.won + difference.tied + difference.lost == pytest.approx(1)
-    assert (
-        koehn.differences["good"].p
-        == (120 - (won if observed > 0 else sum(d < 0 for d in deltas)) + 1) / 121
-    )
-    assert difference.interval.mean == mean
-    assert (difference.interval.low, difference.interval.high) == (
-        sorted(deltas)[3],
-        sorted(deltas)[116],
-    )
+    better = won if observed > 0 else sum(d < 0 for d in deltas)
+    assert koehn.differences["good"].p == (120 - better + 1) / 121
+    interval, ordered = difference.interval, sorted(deltas)
+    assert (interval.mean, interval.low, interval.high) == (mean, ordered[3], ordered[116])
     assert difference.deviation == pytest.approx(statistics.stdev(deltas))
     assert difference.detectable_difference == pytest.approx(2.8015852 * difference.deviation)
 
@@ -107,9 +102,8 @@ def test_all_pairs_include_baseline_differences(measures):
     assert set(result.pairs) == {("bad", "good"), ("bad", "fair"), ("good", "fair")}
     assert set(baseline_only.pairs) == {("good", "bad"), ("fair", "bad")}
     assert result.get_difference("good", "bad") == result.differences["good"]
-    assert result.get_difference("good", "bad").swap_systems() == result.get_difference(
-        "bad", "good"
-    )
+    swapped = result.get_difference("good", "bad").swap_systems()
+    assert swapped == result.get_difference("bad", "good")
     back = result.get_difference("fair", "good")
     forth = result.get_difference("good", "fair")
     assert (back.value, back.p, back.won) == (-forth.value, forth.p, forth.lost)
@@ -170,14 +164,9 @@ def test_identical_systems_are_reported(noisy_systems, test):
 
 @pytest.mark.parametrize("test", TESTS)
 def test_single_segment_is_not_significant(test):
-    metric = BLEU()
-    refs = ["a b c d e f"]
-    tables = {
-        k: metric.statistics([v], refs) for k, v in {"x": "a b c d e", "y": "a b c d z f"}.items()
-    }
-    [result] = run_paired_tests(
-        [Measure(metric, tables)], test=test, resamples=50, randomizations=50
-    )
+    metric, hyps = BLEU(), {"x": "a b c d e", "y": "a b c d z f"}
+    measure = Measure(metric, {k: metric.statistics([v], ["a b c d e f"]) for k, v in hyps.items()})
+    [result] = run_paired_tests([measure], test=test, resamples=50, randomizations=50)
     assert result.differences["y"].p == 1.0
     assert "single segment" in result.differences["y"].note
     interval = result.intervals["x"]
@@ -300,9 +289,8 @@ def test_corrections_equal_definitions(p_values):
 
 def test_tests_of_one_measure_form_one_family(measures):
     for correction, adjust in (("holm", holm), ("bh", benjamini_hochberg)):
-        [result, *_] = run_paired_tests(
-            measures, pairs="all", correction=correction, randomizations=200
-        )
+        options = {"pairs": "all", "correction": correction, "randomizations": 200}
+        [result, *_] = run_paired_tests(measures, **options)
         pairs = list(result.pairs.values())
         assert [d.adjusted_p for d in pairs] == adjust([d.p for d in pairs])
         for name, difference in result.differences.items():
@@ -318,16 +306,15 @@ def test_clusters_separate_significantly_different_systems():
         name: [round(x + shift + dice.gauss(0, 3), 4) for x in base]
         for name, shift in shifts.items()
     }
-    [result] = run_paired_tests(
-        [Measure.from_scores("s", scores)], pairs="all", randomizations=1000
-    )
+    measure = Measure.from_scores("s", scores)
+    [result] = run_paired_tests([measure], pairs="all", randomizations=1000)
     clusters = result.clusters()
     assert [sorted(cluster) for cluster in clusters] == [["a", "b"], ["c", "d"], ["e"]]
     beaten = result.better_than()
     assert sorted(beaten["a"]) == ["c", "d", "e"]
     assert beaten["e"] == []
     assert result.clusters(alpha=1e-9) == [[name for cluster in clusters for name in cluster]]
-    [baseline_only] = run_paired_tests([Measure.from_scores("s", scores)], randomizations=10)
+    [baseline_only] = run_paired_tests([measure], randomizations=10)
     with pytest.raises(ValueError, match="pairs='all'"):
         baseline_only.clusters()
 
@@ -355,10 +342,9 @@ def test_results_are_immutable_and_picklable(measures):
     with pytest.raises(AttributeError, match="is immutable"):
         difference.p = 0
     content = json.loads(json.dumps(result.to_dict()))
-    assert (
-        content["differences"]["good"]["interval"]["half_width"] == difference.interval.half_width
-    )
-    assert content["differences"]["good"]["segments_needed"] == difference.segments_needed
+    fields = content["differences"]["good"]
+    assert fields["interval"]["half_width"] == difference.interval.half_width
+    assert fields["segments_needed"] == difference.segments_needed
     assert content["test"] == "ar"
     assert repr(difference).startswith("<BLEU: good - bad = +")
     assert repr(difference.interval).startswith("<")
@@ -392,10 +378,9 @@ def test_systems_of_different_lengths_are_refused(noisy_systems):
 
 
 def test_incompatible_measures_are_refused(measures):
+    others = Measure.from_scores("s", {"x": [1.0] * 60, "y": [1.0] * 60})
     with pytest.raises(InputError, match="the same systems"):
-        run_paired_tests(
-            [measures[0], Measure.from_scores("s", {"x": [1.0] * 60, "y": [1.0] * 60})]
-        )
+        run_paired_tests([measures[0], others])
     shorter = Measure.from_scores("s", {k: [1.0] * 59 for k in measures[0].systems})
     with pytest.raises(InputError, match="60 segments, but s has 59"):
         bootstrap_intervals([measures[0], shorter])
@@ -446,10 +431,9 @@ def test_wmt22_p_values_equal_sacrebleu(wmt22):
     """SacreBLEU's randomization gives the same p-value, and its bootstrap half of it."""
     metric = BLEU()
     reference = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
+    outputs = wmt22 / "system-outputs"
     tables = {
-        name: metric.statistics(
-            wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en", reference
-        )
+        name: metric.statistics(outputs / f"generaltest2022.de-en.hyp.{name}.en", reference)
         for name in ("Online-G", "Online-A")
     }
     p = {}

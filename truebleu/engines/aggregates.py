@@ -292,10 +292,8 @@ class Sums:
         Raises ValueError for an unknown column.
         """
         accepted = {
-            self._find_key_index(name): list(value)
-            if isinstance(value, list | tuple | set | frozenset)
-            else [value]
-            for name, value in values.items()
+            self._find_key_index(n): v if isinstance(v, list | tuple | set | frozenset) else [v]
+            for n, v in values.items()
         }
         group_indices = [
             index
@@ -368,11 +366,10 @@ class Sums:
         if conflicts := [name for name in self.by if name in result_columns]:
             raise InputError(f"by: '{conflicts[0]}' is the name of a result column; rename it")
         nonempty_groups = [index for index, size in enumerate(self.group_segments()) if size]
+        scores_by_group = self._compute_scores_by_group().values()
         rows = [
             (index, label, score)
-            for index, by_label in zip(
-                nonempty_groups, self._compute_scores_by_group().values(), strict=True
-            )
+            for index, by_label in zip(nonempty_groups, scores_by_group, strict=True)
             for label, score in by_label.items()
         ]
         extra_columns = [("metric", [label for _, label, _ in rows])] if has_several_metrics else []
@@ -483,8 +480,7 @@ class Sums:
 
         Raises InputError for corrupt data, and for sums of different metrics.
         """
-        header, _ = _kernel.unsealed(FRAME_NAME, "sums", data)
-        properties, _ = _parse_header(header)
+        properties, _ = _parse_header(_kernel.unsealed(FRAME_NAME, "sums", data)[0])
         try:
             buckets = properties["buckets"]
             group_columns = tuple(properties["keys"][: None if buckets is None else -1])
@@ -595,9 +591,8 @@ def _keys_are_equal(first: Any, second: Any) -> bool:
 def as_column_names(parameter: str, names: Any) -> tuple[str, ...]:
     """Convert column names (one name, several names or None) to a tuple."""
     column_names = (names,) if isinstance(names, str) else () if names is None else names
-    if not hasattr(column_names, "__iter__") or not all(
-        isinstance(name, str) for name in column_names
-    ):
+    is_iterable = hasattr(column_names, "__iter__")
+    if not is_iterable or not all(isinstance(name, str) for name in column_names):
         raise TypeError(f"{parameter}: expected column names, found {names!r:.40}")
     return tuple(column_names)
 
@@ -627,9 +622,8 @@ def to_kernel_frame(frame: Any, label: str, required_columns: Sequence[str]) -> 
     kernel_frame = _kernel.Frame(frame, label)
     for name in required_columns:
         if name not in kernel_frame.names:
-            raise InputError(
-                f"no column '{name}'{argument_checks.suggest_names(name, kernel_frame.names)}"
-            )
+            suggestion = argument_checks.suggest_names(name, kernel_frame.names)
+            raise InputError(f"no column '{name}'{suggestion}")
     return kernel_frame
 
 

@@ -51,12 +51,8 @@ def make_engine_functions(
         to a table of the engine, given the table, the data and the options of `sums`. stats: the
         engine's state table function, if it does not derive from `sums`.
     """
-    sums_parameters = inspect.signature(sums).parameters
-    sums_options = [
-        name
-        for name, parameter in sums_parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
+    parameters = inspect.signature(sums).parameters
+    sums_options = [name for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY]
     sums_options += SumsOptions.__annotations__
 
     def score(
@@ -81,11 +77,9 @@ def make_engine_functions(
         totals = sums(data, hyp, ref, metrics=resolved_metric, by=by, **passed_options)
         totals.check()
         totals.warn()
-        return (
-            to_engine_table(totals.table(), data, passed_options)
-            if as_column_names("by", by)
-            else totals.score()
-        )
+        if not as_column_names("by", by):
+            return totals.score()
+        return to_engine_table(totals.table(), data, passed_options)
 
     def compute_stats(
         data: Any, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
@@ -125,15 +119,19 @@ def make_engine_functions(
         totals.warn()
         return hash_buckets.compare(totals, within=within, **options)
 
-    functions = {"score": score, "stats": stats or compute_stats, "compare": compare}
-    for name, function in functions.items():
+    functions = (score, stats or compute_stats, compare)
+    for name, function in zip(("score", "stats", "compare"), functions, strict=True):
         function.__module__ = sums.__module__
         function.__name__ = function.__qualname__ = name
-    return score, functions["stats"], compare
+    return functions
 
 
-def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
-    """Return `function` with a fixed metric, for example `corpus_bleu` for `score`."""
+def bind_metrics(function: Callable[P, R]) -> list[Callable[P, R]]:
+    """Return `function` with each of the `SHORTCUT_METRICS`, such as `corpus_bleu` for `score`."""
+    return [_bind_metric(function, metric) for metric in SHORTCUT_METRICS]
+
+
+def _bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
 
     def call_with_metric(*arguments: P.args, **options: P.kwargs) -> R:
         return function(*arguments, metric=metric, **options)  # type: ignore[arg-type]
@@ -146,9 +144,7 @@ def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
         f"`truebleu.{registry.get_metric_class(metric).__name__}`."
     )
     signature = inspect.signature(function)
-    parameters = [
-        parameter for parameter in signature.parameters.values() if parameter.name != "metric"
-    ]
+    parameters = [one for name, one in signature.parameters.items() if name != "metric"]
     call_with_metric.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return call_with_metric
 
@@ -159,11 +155,9 @@ def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
 def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
     """Return a metric that can score single rows, or raise an error that explains the obstacle."""
     row_metric: Any = registry.metric(metric, **parameters)
-    return (
-        require_additive_metric(row_metric)
-        if row_metric.NEEDS_SOURCE or row_metric.NON_ADDITIVE_REASON
-        else row_metric
-    )
+    if row_metric.NEEDS_SOURCE or row_metric.NON_ADDITIVE_REASON:
+        return require_additive_metric(row_metric)
+    return row_metric  # type: ignore[no-any-return]
 
 
 class RowScores:
@@ -270,15 +264,11 @@ def parse_release(version: str) -> tuple[int, ...]:
 
 def format_error(location: str, problem: str) -> str:
     """Format another program's error message as one short line that starts with the location."""
-    location = (
-        location
-        if len(location) <= MAX_PATH_CHARACTERS
-        else f"…{location[1 - MAX_PATH_CHARACTERS :]}"
-    )
+    if len(location) > MAX_PATH_CHARACTERS:
+        location = f"…{location[1 - MAX_PATH_CHARACTERS :]}"
     line = " ".join(f"{location}: {problem}".split()) if location else " ".join(problem.split())
-    return (
-        line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[: MAX_MESSAGE_CHARACTERS - 4]} ..."
-    )
+    too_long = len(line) > MAX_MESSAGE_CHARACTERS
+    return f"{line[: MAX_MESSAGE_CHARACTERS - 4]} ..." if too_long else line
 
 
 def abbreviate_names(names: Sequence[str]) -> str:

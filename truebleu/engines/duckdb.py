@@ -38,7 +38,7 @@ from truebleu.engines.aggregates import ColumnNames, Sums, SumsOptions, as_colum
 from truebleu.engines.common_api import (
     SHORTCUT_METRICS,
     as_reference_columns,
-    bind_metric,
+    bind_metrics,
     make_engine_functions,
     parse_release,
     resolve_row_metric,
@@ -140,10 +140,8 @@ def sentence(
     return duckdb.FunctionExpression(name, *columns)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
-sentence_bleu, sentence_chrf, sentence_ter = (
-    bind_metric(sentence, name) for name in SHORTCUT_METRICS
-)
+corpus_bleu, corpus_chrf, corpus_ter = bind_metrics(score)
+sentence_bleu, sentence_chrf, sentence_ter = bind_metrics(sentence)
 
 
 def register(

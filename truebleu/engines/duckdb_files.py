@@ -184,11 +184,9 @@ class TableFiles:
                 names = [column for (column,) in rows]
             else:
                 names = _read_header(self.paths[0], self.format)
-            if names.count(name) > 1:
-                raise InputError(
-                    f"{self.paths[0]}: duplicate column '{name}' ({names.count(name)} times). "
-                    "Rename all but one."
-                )
+            if (count := names.count(name)) > 1:
+                problem = f"duplicate column '{name}' ({count} times). Rename all but one."
+                raise InputError(f"{self.paths[0]}: {problem}")
 
     def _run_query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
@@ -377,11 +375,9 @@ def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
             f"json_extract_string({column}, '$[*]')"
         )
         expected = "a string or a list of strings"
+    found_type = f"if({json_type} IN ('BIGINT', 'UBIGINT', 'DOUBLE'), 'number', lower({json_type}))"
     message = quote_string(f"column {name}: expected {expected}, found a JSON ")
-    message += (
-        f" || if({json_type} IN ('BIGINT', 'UBIGINT', 'DOUBLE'), 'number', lower({json_type}))"
-    )
-    message += f" || ': ' || left({column}::VARCHAR, 60)"
+    message += f" || {found_type} || ': ' || left({column}::VARCHAR, 60)"
     branches = " ".join(f"WHEN {test} THEN {value}" for test, value in cases.items())
     return f"CASE {branches} ELSE error({message}) END AS {column}"
 

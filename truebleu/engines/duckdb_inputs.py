@@ -142,7 +142,6 @@ def report_progress(
 @contextmanager
 def translate_errors(data: TableInput) -> Iterator[None]:
     """Convert DuckDB errors in a block of code to InputErrors that name the files."""
-    message = None
     try:
         yield
     except InputError as error:
@@ -150,11 +149,9 @@ def translate_errors(data: TableInput) -> Iterator[None]:
         match = re.search(r"Arrow stream failed with status \d+: (.*)", str(error), re.DOTALL)
         if match is None:
             raise
-        message = match[1]
+        raise _convert_duckdb_error(data, match[1]) from None
     except duckdb.Error as error:
-        message = str(error)
-    if message is not None:
-        raise _convert_duckdb_error(data, message)
+        raise _convert_duckdb_error(data, str(error)) from None
 
 
 def _convert_duckdb_error(data: TableInput, message: str) -> InputError:

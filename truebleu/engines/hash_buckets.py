@@ -68,9 +68,8 @@ def collect_buckets(sums_by_system: Mapping[str, Sums]) -> Buckets:
         ]
         if differing_buckets:
             examples = "; ".join(
-                f"bucket {bucket}: {first} {expected.get(bucket, 0)} segments, "
-                f"{system} {actual.get(bucket, 0)}"
-                for bucket in differing_buckets[:MAX_LISTED_BUCKETS]
+                f"bucket {b}: {first} {expected.get(b, 0)} segments, {system} {actual.get(b, 0)}"
+                for b in differing_buckets[:MAX_LISTED_BUCKETS]
             )
             if len(differing_buckets) > MAX_LISTED_BUCKETS:
                 examples += "; …"
@@ -79,17 +78,15 @@ def collect_buckets(sums_by_system: Mapping[str, Sums]) -> Buckets:
                 f"differ ({examples}); every system needs the same ids, with one row per id"
             )
     counts = {}
-    for label, metric in zip(
-        sums_by_system[first].labels, sums_by_system[first].metrics, strict=True
-    ):
+    first_sums = sums_by_system[first]
+    for label, metric in zip(first_sums.labels, first_sums.metrics, strict=True):
         tables = {}
+        scores: dict[str, Sequence[float]] = {}
         for system, sums in sums_by_system.items():
             tables[system] = sums.statistics(label)[list(map(bool, sums.group_segments()))]
-        scores: dict[str, Sequence[float]] = {
-            system: metric.scores(table).tolist() for system, table in tables.items()
-        }
+            scores[system] = metric.scores(tables[system]).tolist()
         counts[metric] = MetricStatistics(tables, scores)
-    return Buckets(counts, sums_by_system[first].segments)
+    return Buckets(counts, first_sums.segments)
 
 
 def intervals(sums: Sums, *, within: ColumnNames = None, **options: Any) -> Any:

@@ -38,10 +38,9 @@ except ImportError as error:
 from truebleu._kernel import InputError
 from truebleu.engines.aggregates import Sums, SumsOptions
 from truebleu.engines.common_api import (
-    SHORTCUT_METRICS,
     RowScores,
     as_reference_columns,
-    bind_metric,
+    bind_metrics,
     format_error,
     make_engine_functions,
     resolve_row_metric,
@@ -86,17 +85,15 @@ def sums(
     frames: Any = data if is_sequence else [data]
     for number, frame in enumerate(frames, 1):
         if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-            raise TypeError(
-                f"expected a Polars DataFrame or LazyFrame, found {type(frame).__name__}"
-            )
+            kind = type(frame).__name__
+            raise TypeError(f"expected a Polars DataFrame or LazyFrame, found {kind}")
         try:
             _check_schema(frame.collect_schema(), totals.columns)
             for batch in _read_batches(frame.select(totals.columns)):
                 totals.update(batch)
         except pl.exceptions.PolarsError as error:
-            raise InputError(
-                format_error(_find_failing_file(frame, totals.columns, error), str(error))
-            ) from None
+            path = _find_failing_file(frame, totals.columns, error)
+            raise InputError(format_error(path, str(error))) from None
         except InputError as error:
             if not is_sequence:
                 raise
@@ -199,10 +196,8 @@ def sentence(
             name = column.name
             while name in columns_by_name:  # columns may be repeated, and literals have no name
                 name += "'"
-            # A literal is a column with one row.
-            columns_by_name[name] = (
-                column.new_from_index(0, rows) if len(column) == 1 != rows else column
-            )
+            is_literal = len(column) == 1 != rows
+            columns_by_name[name] = column.new_from_index(0, rows) if is_literal else column
         hyp, *refs = columns_by_name
         row_scores = RowScores(row_metric, pl.DataFrame(columns_by_name), hyp, refs)
         return pl.DataFrame(row_scores).to_series(0).alias(hyp)
@@ -211,7 +206,5 @@ def sentence(
     return pl.map_batches(columns, score_columns, return_dtype=pl.Float64, is_elementwise=True)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
-sentence_bleu, sentence_chrf, sentence_ter = (
-    bind_metric(sentence, name) for name in SHORTCUT_METRICS
-)
+corpus_bleu, corpus_chrf, corpus_ter = bind_metrics(score)
+sentence_bleu, sentence_chrf, sentence_ter = bind_metrics(sentence)

@@ -26,9 +26,8 @@ from truebleu.engines.aggregates import (
     describe_nulls,
 )
 from truebleu.engines.common_api import (
-    SHORTCUT_METRICS,
     RowScores,
-    bind_metric,
+    bind_metrics,
     format_error,
     make_engine_functions,
     make_worker_call,
@@ -129,10 +128,8 @@ def sentence(
     return data.map_batches(_make_task("score_block", options), **WHOLE_BLOCK_OPTIONS)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
-sentence_bleu, sentence_chrf, sentence_ter = (
-    bind_metric(sentence, name) for name in SHORTCUT_METRICS
-)
+corpus_bleu, corpus_chrf, corpus_ter = bind_metrics(score)
+sentence_bleu, sentence_chrf, sentence_ter = bind_metrics(sentence)
 
 
 # ---- in the driver ----
@@ -177,12 +174,9 @@ def _check_columns(dataset: Any, sums: Sums) -> Any:
     if not isinstance(schema, pa.Schema):
         return dataset
     sums.spawn().update(schema.empty_table())
-    # Ray then reads only the selected columns. A materialized dataset is in memory already.
-    return (
-        dataset
-        if isinstance(dataset, MaterializedDataset)
-        else dataset.select_columns(list(sums.columns))
-    )
+    if isinstance(dataset, MaterializedDataset):  # in memory already
+        return dataset
+    return dataset.select_columns(list(sums.columns))  # Ray then reads only these columns
 
 
 @contextmanager
@@ -197,12 +191,10 @@ def _shorten_errors() -> Iterator[None]:
         yield
     except RayError as error:
         message = str(getattr(error, "cause", error))
-        match = re.search(
-            r"^.* source '(?P<a>[^']+)': |Failed to read fragment (?P<b>\S+)", message
-        )
+        match = re.search(r"^.* source '([^']+)': |Failed to read fragment (\S+)", message)
         if match:
             problem = message[: match.start()] or message[match.end() :]
-            raise InputError(format_error(match["a"] or match["b"], problem)) from None
+            raise InputError(format_error(match[1] or match[2], problem)) from None
         if isinstance(error, RayTaskError):
             raise
         raise RuntimeError(format_error("Ray", f"{type(error).__name__}: {message}")) from None
@@ -257,9 +249,8 @@ def score_block(options: Mapping[str, Any], block: Any) -> Any:
     _require_new_column(options["column"], block.column_names)
     if not block.num_columns:
         return block
-    scores = RowScores(
-        options["metric"], block, options["hyp"], as_column_names("ref", options["ref"])
-    )
+    refs = as_column_names("ref", options["ref"])
+    scores = RowScores(options["metric"], block, options["hyp"], refs)
     if options["nulls"] == "raise" and any(scores.nulls.values()):
         raise InputError(
             f"{describe_nulls(scores.nulls)}, in a block of {block.num_rows:,} rows. Remove these "
@@ -280,8 +271,7 @@ def __getattr__(name: str) -> Any:
     """Create `CorpusScore` on first use, because its base class requires Ray."""
     if name != "CorpusScore":
         raise AttributeError(f"module 'truebleu.engines.ray' has no attribute '{name}'")
-    globals()[name] = aggregation = _define_corpus_score()
-    return aggregation
+    return globals().setdefault(name, _define_corpus_score())
 
 
 def _define_corpus_score() -> type:
@@ -313,12 +303,10 @@ def _define_corpus_score() -> type:
             **parameters: Any,
         ) -> None:
             resolved_metric = registry.metric(metric, **parameters)
-            self._sums = Sums(
-                resolved_metric, hyp=hyp, ref=ref, by=as_column_names("by", by), nulls=nulls
-            )
-            super().__init__(
-                name or resolved_metric.NAME.lower(), bytes, on=None, ignore_nulls=False
-            )
+            keys = as_column_names("by", by)
+            self._sums = Sums(resolved_metric, hyp=hyp, ref=ref, by=keys, nulls=nulls)
+            name = name or resolved_metric.NAME.lower()
+            super().__init__(name, bytes, on=None, ignore_nulls=False)
 
         def aggregate_block(self, block: Any) -> bytes:
             """Return the statistics of a block."""

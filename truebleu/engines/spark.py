@@ -27,7 +27,7 @@ from truebleu.engines.aggregates import (
 from truebleu.engines.common_api import (
     SHORTCUT_METRICS,
     as_reference_columns,
-    bind_metric,
+    bind_metrics,
     make_engine_functions,
     parse_release,
     resolve_row_metric,
@@ -161,10 +161,8 @@ def _make_row_function(metric: Metric[Any]) -> Any:
     return (F.arrow_udf if has_arrow_udf else F.pandas_udf)(task, "double")
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
-sentence_bleu, sentence_chrf, sentence_ter = (
-    bind_metric(sentence, name) for name in SHORTCUT_METRICS
-)
+corpus_bleu, corpus_chrf, corpus_ter = bind_metrics(score)
+sentence_bleu, sentence_chrf, sentence_ter = bind_metrics(sentence)
 
 
 def register(

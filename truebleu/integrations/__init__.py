@@ -147,10 +147,8 @@ class RunningScore:
         """Return the score of all text so far. Raises InputError if there is no text."""
         if self._accumulator is not None:
             return self._accumulator.compute()
-        hypotheses, references, sources = (
-            zip(*self._texts, strict=True) if self._texts else [()] * 3
-        )
-        return score_corpus(self.metric, hypotheses, references, sources)
+        columns: Any = zip(*self._texts, strict=True) if self._texts else [()] * 3
+        return score_corpus(self.metric, *columns)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, which includes the metric, as JSON-compatible values."""

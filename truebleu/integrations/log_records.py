@@ -101,16 +101,15 @@ def make_result_record(result: Any, prefix: str = "") -> LogRecord:
     if isinstance(result, Report):
         return LogRecord(pages={join_name_components(prefix, "report"): result.html()})
     if isinstance(result, Comparison):
-        content = result.to_dict()
-        columns = result.COLUMNS
-        rows: list[Row] = [
-            [one.get(key) for key in columns] for one in comparison_layout.build_records(content)
-        ]
+        content, columns = result.to_dict(), result.COLUMNS
+        records = comparison_layout.build_records(content)
+        rows: list[Row] = [[record.get(key) for key in columns] for record in records]
+        name = join_name_components(prefix, "comparison")
         return LogRecord(
             _join_names(_list_comparison_values(content), prefix),
             _join_names(_list_comparison_settings(content), prefix),
-            {join_name_components(prefix, "comparison"): (columns, rows)},
-            {join_name_components(prefix, "comparison"): result.html()},
+            {name: (columns, rows)},
+            {name: result.html()},
         )
     scores = [result] if isinstance(result, Score) else list(result)
     for score in scores:
@@ -172,9 +171,7 @@ def _list_comparison_settings(content: Mapping[str, Any]) -> Iterator[tuple[tupl
         yield (metric["name"], "signature"), str(metric["signature"])
 
 
-def _join_names(
-    named_values: Iterable[tuple[tuple[str, ...], Any]], prefix: str = ""
-) -> dict[str, Any]:
+def _join_names(named_values: Iterable[tuple[tuple[str, ...], Any]], prefix: str) -> dict[str, Any]:
     values_by_name: dict[str, Any] = {}
     for path, value in named_values:
         key = join_name_components(prefix, *(component.replace("/", "_") for component in path))

@@ -63,9 +63,8 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
         result: list[int] = tensor.tolist()
         return result
 
-    fingerprint = (
-        totals.fingerprint if isinstance(totals, Statistics) else totals.metric.fingerprint
-    )
+    described = totals if isinstance(totals, Statistics) else totals.metric
+    fingerprint = described.fingerprint
     identifier = int.from_bytes(sha256(fingerprint.encode()).digest()[:8], "big") >> 2  # 62 bits
     min_references, max_references = _get_reference_range(totals)
     # If all processes have the same identifier, the maxima of the identifier and of its negative
@@ -87,9 +86,8 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
     # Sums of 32-bit halves cannot overflow; sums of complete integers could wrap silently.
     halves = [part for number in numbers for part in divmod(number, HALF)]
     halves = reduce_integers(halves, distributed.ReduceOp.SUM)
-    segments, *row = [
-        high * HALF + low for high, low in zip(halves[::2], halves[1::2], strict=True)
-    ]
+    pairs = zip(halves[::2], halves[1::2], strict=True)
+    segments, *row = [high * HALF + low for high, low in pairs]
     references = (-min_references, max_references) if max_references else None
     return _replace_totals(totals, segments, row, references)  # type: ignore[no-any-return]
 

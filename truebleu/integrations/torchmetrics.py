@@ -107,10 +107,17 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
         Raises InputError, and adds nothing, for different lengths and missing text.
         """
-        counts = _sum_batch(self.metric, preds, target, sources)
-        if counts is None:
+        if not (len(preds) or len(target)):
             return
+        options: Any = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
+        references = as_segment_references(target)
+        totals, seen = self.metric.count(preds, references, totals=True, is_part=True, **options)
+        (low, high), segments = seen["references"] or (0, 0), seen["segments"]
+        # If reference counts vary, only their range is known. Assuming the minimum once and the
+        # maximum otherwise is sufficient, because the sums only show whether the count varies.
+        sums = [low**power + (segments - 1) * high**power for power in (1, 2)]
         state = getattr(self, self.state_name)
+        counts = [segments, *sums, *totals.tolist()[0]]
         increment = torch.tensor(counts, dtype=torch.int64, device=state.device)
         setattr(self, self.state_name, state + increment)
 
@@ -184,20 +191,3 @@ class CorpusTER(Corpus):
     """Corpus TER (>= 0). Accepts the parameters of `truebleu.TER` and torchmetrics' options."""
 
     METRIC = "ter"
-
-
-def _sum_batch(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
-    """Return the segment count, the sums of reference counts and of their squares, and the totals.
-
-    If reference counts vary, only their range is known. Assuming the minimum once and the maximum
-    otherwise is sufficient, because the sums only show whether the count varies.
-    """
-    if not (len(preds) or len(target)):
-        return None
-    options: Any = {"sources": sources} if metric.NEEDS_SOURCE else {}
-    references = as_segment_references(target)
-    totals, seen = metric.count(preds, references, totals=True, is_part=True, **options)
-    (min_references, max_references), segments = seen["references"] or (0, 0), seen["segments"]
-    reference_sum = min_references + (segments - 1) * max_references
-    squares = min_references**2 + (segments - 1) * max_references**2
-    return [segments, reference_sum, squares, *totals.tolist()[0]]

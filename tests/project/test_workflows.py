@@ -1,6 +1,5 @@
 """Workflows, and the rehearsal of a release: commands that exist, versions, order, approval."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -89,7 +88,7 @@ RELEASE_FILES = (
     "tools/check_version.py",
     *("kernel/Cargo.toml", "kernel/fuzz/Cargo.lock", "Cargo.lock", "pyproject.toml"),
     *("npm/package.json", "CITATION.cff", "CHANGELOG.md", "README.md"),
-    "tests/project/recorded.json",
+    "tests/project/scores.tsv",
 )
 
 
@@ -121,9 +120,10 @@ def release(tmp_path):
     manifest = tmp_path / "kernel" / "Cargo.toml"
     manifest.write_text(re.sub(r'(?m)^version = ".*"', 'version = "0.1.0"', manifest.read_text()))
     (tmp_path / "CITATION.cff").write_text("version: 0.1.0\ndate-released: 2027-01-15\n")
-    heading = "## [Unreleased]\n\n## [0.1.0] - 2027-01-15\n"
-    replace(tmp_path / "CHANGELOG.md", "## [Unreleased]\n", heading)
-    (tmp_path / "tests/project/recorded.json").write_text(json.dumps({"release": "0.1.0"}))
+    (tmp_path / "tests/project/scores.tsv").write_text("")
+    digest = "e3b0c44298fc1c14"  # of an empty file
+    changelog = f"# Changelog\n\n## [0.1.0] - 2027-01-15\n\n### Scores\n\nDigest: `{digest}`\n"
+    (tmp_path / "CHANGELOG.md").write_text(changelog)
     return tmp_path
 
 
@@ -146,7 +146,8 @@ def test_committed_files_name_one_version():
         ("CITATION.cff", "version: 0.1.0", "version: 0.2.0", "CITATION.cff: wrong version"),
         ("CITATION.cff", "2027", "2026", "CITATION.cff: wrong date (expected 2027-01-15"),
         ("CHANGELOG.md", "## [0.1.0]", "## [0.0.9]", "CHANGELOG.md: wrong newest release"),
-        ("tests/project/recorded.json", "0.1.0", "0.0.9", "recorded.json: wrong release"),
+        ("CHANGELOG.md", "2027-01-15", "unreleased", "CHANGELOG.md: wrong newest release"),
+        ("CHANGELOG.md", "e3b0", "0000", "does not quote `e3b0c44298fc1c14`"),
         ("README.md", "#", "No release\nhas been published.\n#", "README.md: says that no release"),
     ],
 )

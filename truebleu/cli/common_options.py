@@ -477,16 +477,13 @@ class Parser(argparse.ArgumentParser):
         # Function that raises UsageError for an unknown option if there is a remedy.
         self.explain_option: Callable[[str], None] | None = None
         for group in groups:
-            self._add_options(group)
-
-    def _add_options(self, group: OptionGroup) -> None:
-        """Add the options of a group, except options that another metric already added."""
-        section = self.add_argument_group(group.title, group.description)
-        self.set_defaults(**group.defaults)
-        for option in group.options:
-            if option.flags[-1] not in self._option_string_actions:
-                action = section.add_argument(*option.flags, **option.arguments)
-                action.completes = option.completes  # type: ignore[attr-defined]
+            section = self.add_argument_group(group.title, group.description)
+            self.set_defaults(**group.defaults)
+            for option in group.options:
+                # Several metrics may have the same option.
+                if option.flags[-1] not in self._option_string_actions:
+                    action = section.add_argument(*option.flags, **option.arguments)
+                    action.completes = option.completes  # type: ignore[attr-defined]
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parse the arguments. Raise UsageError if they are invalid."""
@@ -577,18 +574,13 @@ class Parser(argparse.ArgumentParser):
         # "-" is standard input, -#3 is its third column, and text for `explain` may contain spaces.
         if name in actions_by_flag or name == "-" or not name.startswith("-"):
             return
-        if name.startswith("-#") or " " in name:
-            return
-        if not name.startswith("--"):
-            if _can_convert(float, name):
-                return
-            # The value may directly follow the option, as in -w2 and -fjson.
-            choices = actions_by_flag[name[:2]].choices if name[:2] in actions_by_flag else None
-            if name[:2] in actions_by_flag and (
-                name[2:].isdecimal() or name[2:] in (choices or ())
-            ):
-                return
         is_long = name.startswith("--")
+        if name.startswith("-#") or " " in name or (not is_long and _can_convert(float, name)):
+            return
+        # The value may directly follow the option, as in -w2 and -fjson.
+        action, value = actions_by_flag.get(name[:2]), name[2:]
+        if not is_long and action and (value.isdecimal() or value in (action.choices or ())):
+            return
         same_word = name[1:] if is_long else f"-{name}"
         if self.explain_option is not None and same_word not in actions_by_flag:
             self.explain_option(name)

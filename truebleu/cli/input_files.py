@@ -644,10 +644,11 @@ class SelectedTestSet:
         return f"{self.complete_set.name} {self.complete_set.langpair}"
 
 
-# Options for tables, as attributes of the parsed options.
-TABLE_OPTION_NAMES = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
-# Additional options of commands that compare systems.
-COMPARISON_OPTION_NAMES = ("within", "bucket")
+# Options for tables, as attributes of the parsed options. The last two are for comparisons.
+TABLE_OPTION_NAMES = (
+    *("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory"),
+    *("within", "bucket"),
+)
 
 
 TABLE_HELP = (
@@ -698,22 +699,21 @@ def uses_tables(options: argparse.Namespace) -> bool:
     Raise UsageError for a mixture of tables and text files, or for options without effect. Raise
     InputError for a folder without tables.
     """
+    used_names = [name for name in TABLE_OPTION_NAMES if getattr(options, name, None) is not None]
     if getattr(options, "test_set", None) is not None:
-        for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES):
-            if name != "by" and getattr(options, name, None) is not None:
+        for name in used_names:
+            if name != "by":
                 raise UsageError(f"--{name.replace('_', '-')} has no effect with -t/--test-set")
         return False
     paths = [*options.references, *(split_system_name(word)[1] for word in options.input or ())]
     is_by_document = options.command == "score" and "document" in (options.by or ())
     table_flags = [
-        name.replace("_", "-")
-        for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES)
-        if getattr(options, name, None) is not None
+        f"--{name.replace('_', '-')}"
+        for name in used_names
         # For text files, --by selects tables of a comparison, or scores each document.
-        and not (name == "by" and (options.command == "compare" or is_by_document))
+        if not (name == "by" and (options.command == "compare" or is_by_document))
     ]
-    accepts_tsv = bool(table_flags)
-    tables = [name for name in paths if is_table(name, accept_tsv=accepts_tsv)]
+    tables = [name for name in paths if is_table(name, accept_tsv=bool(table_flags))]
     if uses_captions(options):
         tables = []
     lines = [name for name in paths if name not in tables]
@@ -722,12 +722,10 @@ def uses_tables(options: argparse.Namespace) -> bool:
             raise InputError(f"{name}: {NO_TABLE_FILES}")
     if not tables:
         if table_flags:
-            hint = ", or --docs and --by document" if options.command == "score" else ""
-            flag = f"--{table_flags[0]}"
-            raise UsageError(
-                f"{flag} needs tables{hint if flag == '--by' else ''}, but REF and HYP are text "
-                "files"
-            )
+            flag, hint = table_flags[0], ""
+            if flag == "--by" and options.command == "score":
+                hint = ", or --docs and --by document"
+            raise UsageError(f"{flag} needs tables{hint}, but REF and HYP are text files")
         return False
     if lines:
         kind = "folder of tables" if os.path.isdir(tables[0]) else "table"

@@ -203,19 +203,16 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
                 for parameter in metric.PARAMETERS
                 if (option := parameter.format_own_option(metric))
             }
-            used |= parameters_by_option.keys() & values.keys()
-            changes = {
-                parameter.name: list(chain(*values[name]))
-                if parameter.is_sequence
-                else values[name]
-                for name, parameter in parameters_by_option.items()
-                if name in values
-            }
-            flags = {
-                parameter.name: "/".join((*parameter.flags, name))
-                for name, parameter in parameters_by_option.items()
-                if name in values
-            }
+            changes: dict[str, Any] = {}
+            flags: dict[str, str] = {}
+            for name, parameter in parameters_by_option.items():
+                if name in values:
+                    used.add(name)
+                    value = values[name]
+                    changes[parameter.name] = (
+                        list(chain(*value)) if parameter.is_sequence else value
+                    )
+                    flags[parameter.name] = "/".join((*parameter.flags, name))
             with reraise_as_usage_error(options_by_prefix=flags):
                 changed = metric.with_parameters(**changes) if changes else metric
             requested[changed], changed_parameters[changed] = label, changes.keys()

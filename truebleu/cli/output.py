@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from truebleu.metrics.scores import Score
-    from truebleu.rendering.elements import Block
     from truebleu.rendering.table_writers import RowWriter, TableSpec
     from truebleu.rendering.view import View
 
@@ -321,8 +320,8 @@ class Results(Output):
             elif not self._write_rich_text(lambda: view.rich(**display)):
                 self.write(view.text(self.get_width(view.WIDTH), **display))
 
-    def write_elements(self, elements: Iterable[Block], *, title: str = "") -> None:
-        """Write document elements in the requested format."""
+    def write_elements(self, elements: Iterable[Any], *, title: str = "") -> None:
+        """Write blocks that the requested format can render."""
         from truebleu.rendering.view import render_blocks
 
         blocks = list(elements)

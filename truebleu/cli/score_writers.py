@@ -171,26 +171,13 @@ def write_scores(
             [one.replace(system=shorten(one.system), group=shorten(one.group)) for one in row]
             for row in rows
         ]
-        _write_for_readers(rows, output, shorten(list(warnings)), paper)
-
-
-def _write_for_readers(
-    rows: Sequence[Sequence[ScoreResult]],
-    output: Results,
-    warnings: Sequence[Mapping[str, Any]],
-    paper: Mapping[str, str],
-) -> None:
-    """Write the scores as text, HTML, or a table for a paper."""
-    if output.form in ("markdown", "latex"):
-        from truebleu.rendering.latex import render_latex_tables
-        from truebleu.rendering.markdown import render_markdown
-
-        render = render_markdown if output.form == "markdown" else render_latex_tables
-        output.write_rendered(render(_build_paper_blocks(rows, output, warnings, **paper)))
-    else:
-        title = ", ".join(dict.fromkeys(row[0].system for row in rows))
-        blocks = _build_elements(rows, output, warnings)
-        output.write_elements(blocks, title=title)
+        warnings = shorten(list(warnings))
+        blocks: Iterable[Any]
+        if output.form in ("markdown", "latex"):
+            blocks = _build_paper_blocks(rows, output, warnings, **paper)
+        else:
+            blocks = _build_elements(rows, output, warnings)
+        output.write_elements(blocks, title=", ".join(dict.fromkeys(row[0].system for row in rows)))
 
 
 def _group_results(

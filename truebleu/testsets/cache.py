@@ -283,16 +283,14 @@ def _unpack_files(
     packed = [member for member in members if member not in local]
     os.makedirs(raw_folder, exist_ok=True)
     for archive, path in archives:
-        name = os.path.basename(archive.address)
         if archive.is_packed:
-            unpack_archive(
-                path, raw_folder, packed, label=f"{entry.name}: {name}", allow_missing=True
-            )
+            label = f"{entry.name}: {archive.name}"
+            unpack_archive(path, raw_folder, packed, label=label, allow_missing=True)
         else:
             copyfile(path, os.path.join(raw_folder, entry.get_local_name(archive)))
     for member in members:
         if not os.path.exists(join_contained_path(raw_folder, *member.split("/"))):
-            names = ", ".join(os.path.basename(archive.address) for archive, _ in archives)
+            names = ", ".join(archive.name for archive, _ in archives)
             raise InputError(f"{entry.name}: {member} is missing from {names}")
 
 
@@ -478,7 +476,15 @@ def find_archive(entry: CatalogueEntry, archive: Archive) -> tuple[str, download
             source, path, name=entry.name, accept=make_content_check(entry, archive)
         )
     except download.OfflineError:
-        raise download.OfflineError(_describe_manual_download(entry, archive)) from None
+        target = os.path.join(get_cache_root(), *entry.name.split("/"))
+        md5 = f" (MD5 {archive.md5})" if archive.md5 else ""
+        name_option = "" if archive.md5 or archive.sha256 else f" --name {entry.name}"
+        raise download.OfflineError(
+            f"{entry.name} is not on this machine, and {download.describe_offline_reason()}. With "
+            f"internet access, run `truebleu testset get {entry.name}` and copy {target}; or "
+            f"download {archive.address}{md5} and run: truebleu testset add {archive.name}"
+            f"{name_option}"
+        ) from None
     except download.DownloadError as error:
         advice = (
             "--mirror URL (mirror=URL in Python) also sets a mirror, and --offline (offline=True "
@@ -520,18 +526,6 @@ def verify_archive(path: str, archive: Archive) -> download.Receipt | None:
         return None
     method = "SHA-256" if archive.sha256 else "MD5" if archive.md5 else ""
     return download.Receipt(path, size, md5, sha256, method)
-
-
-def _describe_manual_download(entry: CatalogueEntry, archive: Archive) -> str:
-    name = os.path.basename(archive.address)
-    target = os.path.join(get_cache_root(), *entry.name.split("/"))
-    md5 = f" (MD5 {archive.md5})" if archive.md5 else ""
-    name_option = "" if archive.md5 or archive.sha256 else f" --name {entry.name}"
-    return (
-        f"{entry.name} is not on this machine, and {download.describe_offline_reason()}. With "
-        f"internet access, run `truebleu testset get {entry.name}` and copy {target}; or download "
-        f"{archive.address}{md5} and run: truebleu testset add {name}{name_option}"
-    )
 
 
 def record_receipts(

@@ -134,9 +134,8 @@ class CatalogueEntry:
     def preferred_translators(self, langpair: str) -> tuple[str, ...] | None:
         """Return the translators whose references are used, or None if all references are used."""
         pair_files = self.langpairs.get(self.check_pair(langpair))
-        translators = (
-            pair_files.get("refs", self.refs) if isinstance(pair_files, dict) else self.refs
-        )
+        own_files = pair_files if isinstance(pair_files, dict) else {}
+        translators = own_files.get("refs", self.refs)
         return None if translators is None else tuple(translators)
 
     def has_pair(self, langpair: str) -> bool:
@@ -192,11 +191,8 @@ def is_valid_name(name: str) -> bool:
 def format_names(names: Iterable[str]) -> str:
     """Join names with commas, abbreviating long lists."""
     all_names = list(names)
-    ending = (
-        f" … and {len(all_names) - MAX_LISTED_NAMES} more"
-        if len(all_names) > MAX_LISTED_NAMES
-        else ""
-    )
+    further_count = len(all_names) - MAX_LISTED_NAMES
+    ending = f" … and {further_count} more" if further_count > 0 else ""
     return ", ".join(all_names[:MAX_LISTED_NAMES]) + ending
 
 
@@ -345,11 +341,8 @@ class _RegistryCheck:
             return
         kinds = ", ".join(file_readers.FIELD_READERS)
         self.require("kind" in description, key_path, f"the key files, or the key kind: {kinds}")
-        self.require(
-            description["kind"] in file_readers.FIELD_READERS,
-            (*key_path, "kind"),
-            f"one of {kinds}",
-        )
+        is_known = description["kind"] in file_readers.FIELD_READERS
+        self.require(is_known, (*key_path, "kind"), f"one of {kinds}")
         for number, archive in enumerate(description.get("data", ())):
             self._check_archive(archive, (*key_path, "data"), f"item {number + 1}")
         has_pairs = ("langpairs" in description) != ("languages" in description)
@@ -370,12 +363,8 @@ class _RegistryCheck:
                 _as_list(files), inner_path, "a file or a list of files", are_user_files=is_own
             )
         if "documents" in description:
-            self._check_paths(
-                [description["documents"]],
-                (*key_path, "documents"),
-                "a file",
-                are_user_files=is_own,
-            )
+            inner_path, files = (*key_path, "documents"), [description["documents"]]
+            self._check_paths(files, inner_path, "a file", are_user_files=is_own)
         self._check_strings(description.get("refs", []), (*key_path, "refs"), "a list of names")
 
     def _check_pair(self, pair: str, key_path: tuple[str, ...]) -> None:
@@ -401,9 +390,8 @@ class _RegistryCheck:
             self.require(isinstance(fields, dict), inner_path, "an object with one file per field")
             for field, path in fields.items():
                 self._check_paths([path], (*inner_path, field), "the path of a file")
-            self.require(
-                any(re.match("ref(:|$)", field) for field in fields), inner_path, "a field ref"
-            )
+            has_references = any(re.match("ref(:|$)", field) for field in fields)
+            self.require(has_references, inner_path, "a field ref")
 
     def _check_archive(self, archive: Any, key_path: tuple[str, ...], label: str) -> None:
         if isinstance(archive, list):

@@ -374,11 +374,11 @@ def _keep_common_segments(
     all_ids = dict.fromkeys(id_ for rows in rows_by_system.values() for id_ in rows)
     lost = len(all_ids) - len(common)
     if lost and options.unjoined != "skip":
-        missing_id = next(
-            id_ for id_ in all_ids if any(id_ not in rows for rows in rows_by_system.values())
-        )
-        incomplete_system = next(
-            name for name, rows in rows_by_system.items() if missing_id not in rows
+        missing_id, incomplete_system = next(
+            (id_, name)
+            for id_ in all_ids
+            for name, rows in rows_by_system.items()
+            if id_ not in rows
         )
         id_columns = " and ".join(tables.join) or "row"
         raise InputError(

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from truebleu.rendering.elements import Chart, Point, Scatter
 from truebleu.rendering.html_escape import escape_html, is_safe_link
 from truebleu.rendering.number_format import choose_ticks, format_compact
-
-if TYPE_CHECKING:
-    from truebleu.rendering.elements import Chart, Point, Scatter
 
 WIDTH, HEIGHT, SCATTER_HEIGHT = 704, 244, 400
 LEFT, RIGHT, TOP, BOTTOM = 74, 16, 30, 46
@@ -25,6 +22,7 @@ def render_chart_svg(block: Chart) -> str:
     ends = [end for values in point_values for end in values if end is not None]
     low, high = min(ends), max(ends)
     x_positions = compute_x_positions(points)
+    places = list(zip(x_positions, points, strict=True))
 
     def scale_y(value: float) -> str:
         share = (value - low) / (high - low) if high > low else 0.5
@@ -43,21 +41,15 @@ def render_chart_svg(block: Chart) -> str:
     name = escape_html(block.name or "score")
     rotation = f"translate(14 {(TOP + bottom) / 2:.0f}) rotate(-90)"
     parts.append(f'<text transform="{rotation}" text-anchor="middle">{name}</text>')
-    for x, point in zip(x_positions, points, strict=True):
+    for x, point in places:
         if point.low is not None and point.high is not None:
             parts.append(
                 f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" '
                 f'y1="{scale_y(point.low)}" y2="{scale_y(point.high)}"/>'
             )
-    line = " ".join(
-        f"{place:.1f},{scale_y(point.value)}"
-        for place, point in zip(x_positions, points, strict=True)
-    )
+    line = " ".join(f"{x:.1f},{scale_y(point.value)}" for x, point in places)
     parts.append(f'<polyline points="{line}"/>')
-    parts += [
-        _render_point(point, place, scale_y(point.value))
-        for place, point in zip(x_positions, points, strict=True)
-    ]
+    parts += [_render_point(point, x, scale_y(point.value)) for x, point in places]
     first, last = (f"{points[i].value:.{block.digits}f}" for i in (0, -1))
     label = f"{len(points):,} scores, from {first} to {last}. The table below lists them."
     # Screen readers cannot reach links within the role "img".

@@ -1,6 +1,7 @@
 """Workflows, and the rehearsal of a release: commands that exist, versions, order, approval."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def test_step_is_valid_bash(command):
 @pytest.mark.parametrize("command", list_commands())
 def test_step_names_existing_targets_and_files(command):
     for words in re.findall(r"^make (.*?)(?:&&|#|$)", command, re.MULTILINE):
-        targets = {word for word in words.split() if "=" not in word}
+        targets = {word for word in shlex.split(words) if "=" not in word}
         assert targets <= MAKE_TARGETS
     for path in re.findall(rf"(?:^|[\s'/])((?:{FOLDERS})/[\w./-]+)", command):
         # Steps build these files.

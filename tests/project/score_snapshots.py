@@ -187,7 +187,7 @@ def read_table() -> tuple[str, Rows]:
 
 def digest_table() -> str:
     """Return the digest of the table that CHANGELOG.md quotes."""
-    return hashlib.sha256(TABLE.read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(TABLE.read_text("utf-8").encode()).hexdigest()[:16]
 
 
 def is_equal(old: Row, new: Row, library: str) -> bool:
@@ -217,7 +217,12 @@ def find_changes(old_rows: Rows, new_rows: Rows, library: str) -> dict[tuple[str
         elif new is None and old is not None and old.score != "removed":
             changes[key] = f"{place}: removed, was {old.score}"
         elif old and new and not is_equal(old, new, library):
-            changes[key] = f"{place}: expected {old.content}, found {new.content}"
+            differences = [
+                f"{name} expected {getattr(old, name)}, found {getattr(new, name)}"
+                for name in ("score", "segment", "signature")
+                if getattr(old, name) != getattr(new, name)
+            ]
+            changes[key] = f"{place}: {'; '.join(differences)}"
     return changes
 
 

@@ -2,18 +2,14 @@
 
 import csv
 import io
-import json
 import math
 import random
-import shutil
 import statistics
-import subprocess
 
 import pytest
 
 from truebleu import BLEU, CHRF, Comparison, cite, report
-from truebleu.reports import browser_kernel, html_page
-from truebleu.reports.html_page import strip_comments
+from truebleu.reports import browser_kernel
 
 REFERENCES = ["the cat is on the mat today", "nobody was there at all", "it was a long day"] * 8
 GOOD = ["the cat is on the mat today", "nobody was here at all", "it was one long day"] * 8
@@ -21,25 +17,8 @@ POOR = ["a cat is on the mat", "nobody was here", "long day it was"] * 8
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """Return a function that runs the viewer's functions on test cases."""
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("no Node here to run the viewer's functions")
-    folder = tmp_path_factory.mktemp("viewer")
-    (folder / "package.json").write_text('{"type": "module"}')
-    for module in sorted((html_page.PACKAGE_FOLDER / "viewer").glob("*.js")):
-        (folder / module.name).write_text(strip_comments(module.read_text("utf-8")), "utf-8")
-    script = html_page.PACKAGE_FOLDER.parents[1] / "tests" / "reports" / "analysis.mjs"
-
-    def run(**cases):
-        command = [node, script, folder, browser_kernel.KERNEL_PATH]
-        result = subprocess.run(
-            command, input=json.dumps(cases), capture_output=True, text=True, check=True
-        )
-        return json.loads(result.stdout)
-
-    return run
+def run(run_modules):
+    return lambda **cases: run_modules("analysis.mjs", cases)
 
 
 def make_split_case(metric, a, b, changes=None):

@@ -4,25 +4,15 @@ from bisect import bisect_right
 from collections import Counter
 
 import pytest
+from encoded_texts import build_corpus
 from hypothesis import given
 from hypothesis import strategies as st
 from page_parser import decode_rows
 from strategies import TOKENIZERS, corpora
 
 import truebleu as tb
-from truebleu.reports import bins, distinctive_ngrams
+from truebleu.reports import bins
 from truebleu.text import tokenizers
-
-
-def build_corpus(systems, references, metric):
-    def encode(texts):
-        return [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
-
-    width = max(map(len, references))
-    streams = [[row[i] if i < len(row) else None for row in references] for i in range(width)]
-    return distinctive_ngrams.build_corpus(
-        list(map(encode, systems)), list(map(encode, streams)), metric
-    )
 
 
 def name_bin_columns(entry, systems):

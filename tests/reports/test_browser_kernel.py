@@ -9,6 +9,7 @@ import pytest
 import strategies
 from browser_report import FURTHER_SETTINGS
 from closeness import is_close
+from encoded_texts import build_corpus, encode_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright_or_skip import expect
@@ -62,10 +63,7 @@ needs_node = pytest.mark.skipif(not shutil.which("node"), reason="WebAssembly ru
 
 
 def encode_base64(texts):
-    encoded = payload.encode_texts(
-        [t if t is None else t.encode("utf-8", "surrogatepass") for t in texts]
-    )
-    return base64.b64encode(encoded).decode()
+    return base64.b64encode(payload.encode_texts(encode_texts(texts))).decode()
 
 
 def make_case(metric, hypotheses, references, texts=()):
@@ -137,12 +135,9 @@ def compute_python_numbers(metric, hypotheses, references):
         ),
     }
     if not metric.is_mean:
-        score_statistics, totals = (
-            metric.from_statistics,
-            [sum(column) for column in zip(*rows, strict=True)],
-        )
+        totals = [sum(column) for column in zip(*rows, strict=True)]
         remaining_rows = [[a - b for a, b in zip(totals, row, strict=True)] for row in rows]
-        numbers["without"] = [score_statistics(row).value for row in remaining_rows]
+        numbers["without"] = [metric.from_statistics(row).value for row in remaining_rows]
     return numbers
 
 
@@ -191,13 +186,7 @@ def check_lists(systems, references, metric, limit):
     """Check that the n-gram lists of a page equal those of a report."""
     columns = list(zip(*references, strict=True))
     pairs = [(0, 1), (1, None)] if len(systems) > 1 else [(0, None)]
-    encoded = [
-        [None if t is None else t.encode("utf-8", "surrogatepass") for t in column]
-        for column in (*systems, *columns)
-    ]
-    corpus = distinctive_ngrams.build_corpus(
-        encoded[: len(systems)], encoded[len(systems) :], metric
-    )
+    corpus = build_corpus(systems, references, metric)
     previous_limits = distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS
     distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = limit, 1
     try:
@@ -270,11 +259,8 @@ def test_alignments_equal_python(data):
 def test_tokens_equal_python():
     names = [("13a", False), ("intl", True), ("zh", False), ("char", True), ("none", True)]
     metrics = [BLEU(tokenize=name, lowercase=lower) for name, lower in names]
-    for (name, lower), result in zip(
-        names,
-        run_in_node([make_case(m, ["a"] * 3, [("a",)] * 3, UNUSUAL_TEXTS) for m in metrics]),
-        strict=True,
-    ):
+    cases = [make_case(m, ["a"] * 3, [("a",)] * 3, UNUSUAL_TEXTS) for m in metrics]
+    for (name, lower), result in zip(names, run_in_node(cases), strict=True):
         assert result["tokens"] == [tokenize(text, name, lowercase=lower) for text in UNUSUAL_TEXTS]
 
 

@@ -103,11 +103,6 @@ def find_metric_cells(page, setting):
     ]
 
 
-def read_cell_values(cells):
-    """Return the exact numbers of cells in their order."""
-    return [float(v) for v in cells.locator("data").evaluate_all("all => all.map(d => d.value)")]
-
-
 def test_system_scores_equal_python(example, open_report):
     sheet = open_report(example.path)
     for number, metric in example.settings:
@@ -116,7 +111,7 @@ def test_system_scores_equal_python(example, open_report):
         rows = find_metric_cells(tab, number)
         assert len(rows) == 3
         for name, cells in rows:
-            score, *delta = read_cell_values(cells)
+            score, *delta = read_data_values(cells)
             assert score == near(python.corpus(name)), (metric, name)
             if name != "birch":
                 assert delta[0] == near(python.corpus(name) - python.corpus("birch"))
@@ -167,7 +162,7 @@ def test_changed_parameters_equal_python(example, open_report, setting, changes,
         assert "not the reported score" in notice
         assert str(metric.signature(2)) in notice
     for name, cells in find_metric_cells(sheet.page, setting):
-        assert read_cell_values(cells)[0] == near(python.corpus(name))
+        assert read_data_values(cells)[0] == near(python.corpus(name))
     only = ",".join(str(i + 1) for i in SUBSET)
     tab = sheet.navigate(make_url("segments", setting, only=only, seg=18, **changes))
     tab.locator(".subset", has_text=f"{len(SUBSET)} of 128").wait_for()
@@ -326,4 +321,4 @@ def test_chrf_with_single_reference_equals_python(example, open_report):
         tab = sheet.navigate(make_url("summary", 0, **changes))
         tab.locator(".notice", has_text=str(metric.signature(1))).wait_for()
         for name, cells in find_metric_cells(tab, 0):
-            assert read_cell_values(cells)[0] == near(python.corpus(name)), changes
+            assert read_data_values(cells)[0] == near(python.corpus(name)), changes

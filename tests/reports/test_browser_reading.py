@@ -210,7 +210,14 @@ def test_terms_are_highlighted_and_missed_terms_listed(example_report, open_repo
     expect(tab.locator(".chips")).to_contain_text("a term missed by C")
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="no Node")
+def run_in_node(script):
+    """Return the value that a script prints as JSON."""
+    if shutil.which("node") is None:
+        pytest.skip("no Node")
+    command = ["node", "--input-type=module", "-e", script]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
 def test_term_search_equals_python():
     cases = [
         (term, text)
@@ -227,14 +234,11 @@ def test_term_search_equals_python():
       const found = ([term, text]) => findTermSpans(text, term, "").length;
       console.log(JSON.stringify({json.dumps(cases)}.map(found)));
     """
-    result = subprocess.run(
-        ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
-    )
     expected = [
         len(list(term_glossary.make_finder(term)(term_glossary.SearchableText(text.encode()))))
         for term, text in cases
     ]
-    assert json.loads(result.stdout) == expected
+    assert run_in_node(script) == expected
 
 
 # ---- rules ----
@@ -249,7 +253,6 @@ def test_filters_by_rule(example_report, open_report, rule, left):
     expect(tab.locator(".chips button")).to_have_count(1)
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="no Node")
 def test_names_are_capitalized_words_inside_sentences():
     cases = {
         "The train to Cologne.": True,
@@ -269,10 +272,7 @@ def test_names_are_capitalized_words_inside_sentences():
       const names = {json.dumps(list(cases))}.map(hasName);
       console.log(JSON.stringify([names, ["٣", "3", "three", ""].map(hasNumber)]));
     """
-    result = subprocess.run(
-        ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
-    )
-    assert json.loads(result.stdout) == [list(cases.values()), [True, True, False, False]]
+    assert run_in_node(script) == [list(cases.values()), [True, True, False, False]]
 
 
 def test_filters_by_length(example_report, open_report):

@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+from encoded_texts import encode_texts
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import corpora, texts
@@ -17,14 +18,10 @@ PLAIN_TEXT = "The weather was fine that day."
 
 def find_flags_by_role(systems, references, source=None, tokenize="13a"):
     """Return the set of flag names of each segment, by role."""
-
-    def encode(column):
-        return [None if text is None else text.encode("utf-8", "surrogatepass") for text in column]
-
     entry, blocks, _ = data_checks.find_flags(
-        [encode(texts) for texts in systems],
-        [encode(texts) for texts in references],
-        None if source is None else encode(source),
+        list(map(encode_texts, systems)),
+        list(map(encode_texts, references)),
+        None if source is None else encode_texts(source),
         tokenize,
     )
     assert set(blocks) == set(entry["blocks"].values())
@@ -60,12 +57,9 @@ def find_flags(hypothesis, *references, source=None, tokenize="13a"):
 
 def find_preservation_flags(hypothesis, reference, source, language="en"):
     """Return the flags for numbers, names, untranslated words and negation of a hypothesis."""
-
-    def encode(text):
-        return [text.encode("utf-8", "surrogatepass")]
-
+    columns = [encode_texts([text]) for text in (hypothesis, reference, source)]
     entry, blocks, _ = data_checks.find_flags(
-        [encode(hypothesis)], [encode(reference)], encode(source), "13a", language
+        columns[:1], columns[1:2], columns[2], "13a", language
     )
     (bits,) = struct.unpack("<I", blocks[entry["blocks"]["system0"]])
     names = ("numbers-differ", "name-missing", "partly-untranslated", "negation-differs")
@@ -227,32 +221,25 @@ def test_tokenizer_none_expects_tokenized_text():
     assert "tokenized" not in find_flags("The weather was fine .", tokenize="none")
 
 
-@pytest.mark.parametrize(
-    ("tokenize", "chinese", "japanese"),
-    [("13a", True, True), ("zh", False, True), ("char", False, False), (str.split, False, False)],
-)
-def test_unsplit_script_depends_on_tokenizer(tokenize, chinese, japanese):
-    flags = find_flags("那天天气很好，我们去了公园。", tokenize=tokenize)
-    assert ("unsplit-script" in flags) is chinese
-    flags = find_flags("その日はとてもよかったです。", tokenize=tokenize)
-    assert ("unsplit-script" in flags) is japanese
+UNSPACED_TEXTS = {
+    "zh": "那天天气很好，我们去了公园。",
+    "ja": "その日はとてもよかったです。",
+    "ko": "그날은 날씨가 아주 좋았습니다.",
+    "bo": "ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།",
+}
 
 
 @pytest.mark.parametrize(
-    ("tokenize", "korean", "tibetan"),
+    ("tokenize", "unsplit"),
     [
-        ("13a", True, True),
-        ("intl", True, False),
-        ("char", False, False),
-        ("ko-mecab", False, False),
-        ("none", False, False),
+        *(("13a", "zh ja ko bo"), ("intl", "zh ja ko"), ("zh", "ja ko bo"), ("char", "")),
+        *(("ko-mecab", ""), ("none", ""), (str.split, "")),
     ],
 )
-def test_unsplit_korean_and_tibetan_depend_on_tokenizer(tokenize, korean, tibetan):
-    flags = find_flags("그날은 날씨가 아주 좋았습니다.", tokenize=tokenize)
-    assert ("unsplit-script" in flags) is korean
-    flags = find_flags("ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།", tokenize=tokenize)
-    assert ("unsplit-script" in flags) is tibetan
+def test_unsplit_script_depends_on_tokenizer(tokenize, unsplit):
+    texts = UNSPACED_TEXTS.items()
+    flags = {name: find_flags(text, tokenize=tokenize) for name, text in texts}
+    assert [name for name in flags if "unsplit-script" in flags[name]] == unsplit.split()
 
 
 def test_japanese_and_chinese_share_a_script():

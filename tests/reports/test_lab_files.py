@@ -12,27 +12,13 @@ from playwright_or_skip import expect
 
 import truebleu as tb
 from truebleu.cli import main
-from truebleu.reports import browser_kernel
-from truebleu.reports.lab import create_playground
 
-pytestmark = [
-    pytest.mark.skipif(
-        not browser_kernel.load_kernel_blocks(), reason="built without the browser kernel"
-    ),
-    pytest.mark.thorough,
-]
+pytestmark = pytest.mark.thorough
 
 DE_EN = EXAMPLES / "de-en"
 REFERENCES = ["reference.a.en", "reference.b.en"]
 SYSTEMS = ["birch.en", "cedar.en", "aspen.en"]
 SOURCE_AND_DOCUMENTS = ["source.de", "documents.txt"]
-
-
-@pytest.fixture(scope="module")
-def lab_path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("lab") / "lab.html"
-    create_playground(path)
-    return path
 
 
 @pytest.fixture
@@ -53,15 +39,10 @@ def build_report(page):
 
 def read_roles(page):
     """Return the detected role of each file."""
-    return dict(
-        zip(
-            page.locator(".tray tbody th > bdi").all_text_contents(),
-            page.locator(".tray tbody tr td:nth-child(3) select").evaluate_all(
-                "all => all.map(one => one.value)"
-            ),
-            strict=True,
-        )
-    )
+    names = page.locator(".tray tbody th > bdi").all_text_contents()
+    selections = page.locator(".tray tbody tr td:nth-child(3) select")
+    roles = selections.evaluate_all("all => all.map(one => one.value)")
+    return dict(zip(names, roles, strict=True))
 
 
 def test_dropped_files_give_same_report_as_command(page, open_report, tmp_path):
@@ -75,24 +56,16 @@ def test_dropped_files_give_same_report_as_command(page, open_report, tmp_path):
     }
     page.get_by_label("TER").check()
     build_report(page)
-    arguments = [
-        *(str(DE_EN / name) for name in REFERENCES),
-        "-i",
-        *(str(DE_EN / s) for s in SYSTEMS),
-    ]
+    references, systems = ([str(DE_EN / name) for name in part] for part in (REFERENCES, SYSTEMS))
+    arguments = [*references, "-i", *systems]
     arguments += ["-src", str(DE_EN / "source.de"), "--docs", str(DE_EN / "documents.txt")]
     path = tmp_path / "written.html"
     metrics = ["-m", "bleu", "chrf", "ter", "--paired-ar-n", "10", "-ci", "10"]
     assert main(["report", *arguments, *metrics, "-q", "-o", str(path)]) == 0
     written_page = open_report(path).page
-    assert (
-        page.locator(".top .title").text_content()
-        == written_page.locator(".top .title").text_content()
-    )
-    assert (
-        page.locator("main.view .facts").first.text_content()
-        == written_page.locator("main.view .facts").first.text_content()
-    )
+    for place in (".top .title", "main.view .facts"):
+        first, second = (tab.locator(place).first for tab in (page, written_page))
+        assert first.text_content() == second.text_content()
     for view in ("why", "documents"):
         for tab in (page, written_page):
             tab.evaluate("where => { location.hash = where; }", f"#{view}")
@@ -224,12 +197,9 @@ def test_only_newlines_end_lines(page, tmp_path):
     select_files(page, tmp_path / "reference.txt", tmp_path / "system.txt")
     assert page.locator(".tray tbody td.number").all_text_contents() == ["4", "4"]
     build_report(page)
-    score = tb.metric("bleu").score(
-        tb.File(tmp_path / "system.txt"), [tb.File(tmp_path / "reference.txt")]
-    )
-    assert page.locator("main data.num").first.get_attribute("value") == repr(
-        score.value
-    ).removesuffix(".0")
+    score = tb.bleu(tb.File(tmp_path / "system.txt"), [tb.File(tmp_path / "reference.txt")])
+    shown_value = page.locator("main data.num").first.get_attribute("value")
+    assert shown_value == repr(score.value).removesuffix(".0")
 
 
 def test_sentence_settings_apply_to_files(page):
@@ -237,12 +207,8 @@ def test_sentence_settings_apply_to_files(page):
     select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
     page.get_by_label("BLEU with tokenize=intl").check()
     build_report(page)
-    value = (
-        tb.BLEU(tokenize="intl")
-        .score(read_example_lines(SYSTEMS[0]), read_example_lines(REFERENCES[0]))
-        .value
-    )
-    assert page.locator("main data.num").first.get_attribute("value") == repr(value)
+    score = tb.BLEU(tokenize="intl").score(*map(read_example_lines, (SYSTEMS[0], REFERENCES[0])))
+    assert page.locator("main data.num").first.get_attribute("value") == repr(score.value)
     assert "tok:intl" in page.locator("main.view").text_content()
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from math import isclose, log, sqrt
 
 import pytest
+from encoded_texts import build_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_bleu import ngrams as plain_ngrams
@@ -12,23 +13,6 @@ from strategies import TOKENIZERS, corpora
 import truebleu as tb
 from truebleu.reports import distinctive_ngrams
 from truebleu.text import tokenizers
-
-
-def encode_texts(texts):
-    return [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
-
-
-def encode_references(references):
-    width = max(map(len, references))
-    return [
-        encode_texts(row[i] if i < len(row) else None for row in references) for i in range(width)
-    ]
-
-
-def build_corpus(systems, references, metric, **options):
-    return distinctive_ngrams.build_corpus(
-        [encode_texts(one) for one in systems], encode_references(references), metric, **options
-    )
 
 
 class NaiveLists:

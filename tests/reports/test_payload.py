@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pytest
+from encoded_texts import encode_texts
 from hypothesis import given
 from hypothesis import strategies as st
 from page_parser import decode_interleaved_texts, decode_rows, decode_texts
@@ -14,10 +15,6 @@ from truebleu.reports import payload
 
 # Any str, including lone surrogates, NUL and line endings.
 ANY_TEXT = st.text(st.characters(), max_size=20)
-
-
-def encode_texts(texts):
-    return [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
 
 
 @given(st.lists(st.none() | ANY_TEXT))

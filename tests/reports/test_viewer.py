@@ -1,7 +1,6 @@
 """The viewer's script: results compared with Python, and forbidden constructs."""
 
 import itertools
-import json
 import math
 import random
 import re
@@ -96,26 +95,8 @@ def node():
 
 
 @pytest.fixture(scope="module")
-def run(node, tmp_path_factory):
-    """Return a function that runs the viewer's functions on test cases."""
-    # package.json makes Node load the files as modules; comments are removed as in pages.
-    folder = tmp_path_factory.mktemp("viewer")
-    (folder / "package.json").write_text('{"type": "module"}')
-    for module in MODULES:
-        (folder / module.name).write_text(strip_comments(module.read_text("utf-8")), "utf-8")
-    script = VIEWER.parents[2] / "tests" / "reports" / "viewer.mjs"
-
-    def run(**cases):
-        result = subprocess.run(
-            [node, script, folder, browser_kernel.KERNEL_PATH],
-            input=json.dumps(cases),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return json.loads(result.stdout)
-
-    return run
+def run(run_modules):
+    return lambda **cases: run_modules("viewer.mjs", cases)
 
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", ".", "1,5", "dog", "in", "of"]

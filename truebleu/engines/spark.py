@@ -113,12 +113,10 @@ def _to_dataframe(table: Any, data: DataFrame, _: Any) -> DataFrame:
         rows = rows.to_pandas()
     frame = data.sparkSession.createDataFrame(rows)
     types = {field.name.lower(): field.dataType for field in data.schema.fields}
-    columns = [
-        F.col(_quote_column(name)).cast(types[name.lower()])
-        if name.lower() in types
-        else _quote_column(name)
-        for name in frame.columns
-    ]
+    columns = []
+    for name in frame.columns:
+        column = F.col(_quote_column(name))
+        columns.append(column.cast(types[name.lower()]) if name.lower() in types else column)
     return frame.select(*columns).toDF(*frame.columns)
 
 
@@ -143,11 +141,9 @@ def sentence(
     The score is null where the hypothesis or all references are null.
     """
     spark_cluster.check_packages()
-    columns = (
-        F.col(column) if isinstance(column, str) else column
-        for column in (hyp, *as_reference_columns(ref))
-    )
-    return _make_row_function(resolve_row_metric(metric, **parameters))(*columns)
+    columns = (hyp, *as_reference_columns(ref))
+    row_function = _make_row_function(resolve_row_metric(metric, **parameters))
+    return row_function(*(F.col(one) if isinstance(one, str) else one for one in columns))
 
 
 def _make_row_function(metric: Metric[Any]) -> Any:
@@ -199,15 +195,14 @@ def merge(states: DataFrame, metrics: MetricSpecs = ("bleu",)) -> DataFrame:
     _check_state_table(states)
     resolved_metrics = Sums(metrics).metrics
     fingerprints = [metric.fingerprint for metric in resolved_metrics]
+    found, prefix = F.col("fingerprint"), spark_cluster.MESSAGE_PREFIX
     message = F.concat(
-        F.lit(f"{spark_cluster.MESSAGE_PREFIX}states: metric mismatch (found "),
-        F.col("fingerprint"),
+        F.lit(f"{prefix}states: metric mismatch (found "),
+        found,
         F.lit(f", expected {' or '.join(fingerprints)})"),
     )
-    has_known_metric = F.when(F.col("fingerprint").isin(fingerprints), True).otherwise(
-        F.raise_error(message)
-    )
-    return _merge_states(states.where(has_known_metric), resolved_metrics)
+    is_known = F.when(found.isin(fingerprints), True).otherwise(F.raise_error(message))
+    return _merge_states(states.where(is_known), resolved_metrics)
 
 
 def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
@@ -277,9 +272,8 @@ def _prepare_sums(
     options["by"] = keys[0] if isinstance(group_columns, str) else keys
     # Before any job starts, Sums validates the other arguments and the kernel validates the types.
     empty_sums = Sums(hyp=hyp, ref=refs, **options)
-    empty_sums.spawn().update(
-        _make_empty_table(data.select(*map(_quote_column, empty_sums.columns)))
-    )
+    rows = data.select(*map(_quote_column, empty_sums.columns))
+    empty_sums.spawn().update(_make_empty_table(rows))
     return empty_sums
 
 
@@ -344,7 +338,7 @@ def _resolve_column(data: DataFrame, parameter: str, name: str) -> str:
         raise TypeError(f"{parameter}: expected a column name, found {_format_type(name)}")
     names: list[str] = data.columns
     # Spark prefers a column with the exact name, and otherwise ignores case.
-    matches = [column for column in names if column == name]
+    matches = [other for other in names if other == name]
     matches = matches or [other for other in names if other.lower() == name.lower()]
     if len(matches) == 1:
         return matches[0]

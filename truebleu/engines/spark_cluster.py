@@ -148,13 +148,9 @@ def shorten_errors() -> Iterator[None]:
 def extract_error(message: str) -> Exception | None:
     """Return a short exception for a Spark message, or None if the message is already short."""
     end = r"(?=\n\n|\n\s*at |\n?\s*SQLSTATE| SQLSTATE|\n*\Z)"
-    prefixed = re.search(
-        rf"(\w+): {MESSAGE_PREFIX}(.*?){end}|{MESSAGE_PREFIX}(.*?){end}", message, re.DOTALL
-    )
+    prefixed = re.search(rf"(?:(\w+): )?{MESSAGE_PREFIX}(.*?){end}", message, re.DOTALL)
     if prefixed:
-        return (RuntimeError if prefixed[1] == "RuntimeError" else InputError)(
-            prefixed[2] or prefixed[3]
-        )
+        return (RuntimeError if prefixed[1] == "RuntimeError" else InputError)(prefixed[2])
     refused = re.search(rf"\bInputError: (.*?){end}", message, re.DOTALL)
     if refused:
         return InputError(refused[1])
@@ -191,7 +187,6 @@ def extract_error(message: str) -> Exception | None:
     if lost_task:
         problem = re.sub(r"^(?:[\w$]+\.)+[\w$]+: |\. Consider setting .*", "", lost_task[2])
         advice = [advice for sign, advice in FAILURE_ADVICE.items() if sign in problem]
-        return RuntimeError(
-            format_error(f"a task failed on {lost_task[1]}", "; ".join([problem, *advice]))
-        )
+        location = f"a task failed on {lost_task[1]}"
+        return RuntimeError(format_error(location, "; ".join([problem, *advice])))
     return None

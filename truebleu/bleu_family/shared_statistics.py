@@ -62,7 +62,11 @@ class SharedCorpus:
             name, case, excluded_pattern = KERNEL_EQUIVALENTS[tokenize]
             # The kernel can lower-case a text only once, before tokenizing it.
             is_lowercased_once = not lowercase or (not case and lowercase != "after")
-            if is_lowercased_once and self._contains_no_match(excluded_pattern):
+            if is_lowercased_once and excluded_pattern not in self._absent_patterns:
+                search, texts = re.compile(excluded_pattern).search, self._texts
+                is_absent = texts is not None and not any(map(search, texts))
+                self._absent_patterns[excluded_pattern] = is_absent
+            if is_lowercased_once and self._absent_patterns[excluded_pattern]:
                 return name, case or lowercase
         return tokenize, lowercase
 
@@ -96,14 +100,6 @@ class SharedCorpus:
         return isinstance(hypotheses, list | tuple) and corpus_inputs.has_token_segments(
             tuple(hypotheses)
         )
-
-    def _contains_no_match(self, pattern: str) -> bool:
-        """Return whether no segment matches the pattern."""
-        if pattern not in self._absent_patterns:
-            search = re.compile(pattern).search
-            texts = self._texts
-            self._absent_patterns[pattern] = texts is not None and not any(map(search, texts))
-        return self._absent_patterns[pattern]
 
     @cached_property
     def _texts(self) -> list[str] | None:

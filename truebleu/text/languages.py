@@ -609,14 +609,10 @@ def detect_chinese_variant(han: str) -> str:
     >>> detect_chinese_variant(text) or detect_chinese_variant(text * 3)
     'traditional'
     """
-    counts = {"traditional": 0, "simplified": 0}
-    for character in han:
-        variant = _classify_character(character)
-        if variant:
-            counts[variant] += 1
-    total = sum(counts.values())
-    for variant, count in counts.items():
-        if total >= MIN_VARIANT_CHARACTERS and count > MIN_VARIANT_SHARE * total:
+    variants = list(filter(None, map(_classify_character, han)))
+    for variant in ("traditional", "simplified"):
+        is_main = variants.count(variant) > MIN_VARIANT_SHARE * len(variants)
+        if len(variants) >= MIN_VARIANT_CHARACTERS and is_main:
             return variant
     return ""
 
@@ -627,9 +623,7 @@ def _classify_character(character: str) -> str:
     # Common characters are in the first of Big5's two tables, A440 to C67E.
     is_traditional = b"\xa4\x40" <= big5_bytes <= b"\xc6\x7e"
     is_simplified = bool(character.encode("gb2312", "ignore"))
-    if is_traditional == is_simplified:
-        return ""
     # Characters in the second table of Big5 are rare and belong to neither variant.
-    if is_simplified and big5_bytes:
+    if is_traditional == is_simplified or (is_simplified and big5_bytes):
         return ""
     return "traditional" if is_traditional else "simplified"

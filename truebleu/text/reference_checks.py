@@ -123,16 +123,13 @@ def has_unrelated_lines(sample: text_marks.Sample) -> bool:
     words, *columns = map(_split_lines, sample.columns)
     count = len(words)
     share = _measure_overlap(words, columns)
-    if (
-        count < MIN_UNRELATED_LINES
-        or share >= MAX_FOREIGN_SHARE
-        or sum(map(len, words)) < MIN_WORDS
-    ):
+    if count < MIN_UNRELATED_LINES or sum(map(len, words)) < MIN_WORDS:
         return False
-    distances = (count // 3, count // 2)
+    if share >= MAX_FOREIGN_SHARE:
+        return False
     others = [
         _measure_overlap(words, columns, [(i + distance) % count for i in range(count)])
-        for distance in distances
+        for distance in (count // 3, count // 2)
     ]
     is_varied = 2 * len(set(map(tuple, words))) > count
     return is_varied and share <= MAX_UNRELATED_RATIO * max(others)
@@ -173,10 +170,8 @@ def _find_run(long_lines: Sequence[int], shifted: Sequence[int]) -> int | None:
     """Return the first line of consecutive long lines that are mostly shifted, or None."""
     is_shifted = [*map(set(shifted).__contains__, long_lines)]
     for i in range(len(long_lines) - MIN_RUN_LINES + 1):
-        if (
-            is_shifted[i]
-            and sum(is_shifted[i : i + MIN_RUN_LINES]) >= MIN_RUN_SHARE * MIN_RUN_LINES
-        ):
+        count = sum(is_shifted[i : i + MIN_RUN_LINES])
+        if is_shifted[i] and count >= MIN_RUN_SHARE * MIN_RUN_LINES:
             return long_lines[i]
     return None
 

@@ -252,18 +252,13 @@ def find_differing_scripts(summary: Any) -> tuple[str, str] | None:
 
     The scripts are counted in the examined segments.
     """
-    counts, reference_counts = summary.get("scripts", {}), summary.get("reference_text")
-    total = sum(counts.values())
-    reference_total = sum(reference_counts["scripts"].values()) if reference_counts else 0
-    if reference_counts is None or min(total, reference_total) < MIN_CHARACTERS_PER_SEGMENT:
+    counts = summary.get("scripts", {})
+    reference_counts = (summary.get("reference_text") or {}).get("scripts", {})
+    total, reference_total = sum(counts.values()), sum(reference_counts.values())
+    if min(total, reference_total) < MIN_CHARACTERS_PER_SEGMENT:
         return None
-    script = max(counts, key=lambda name: counts[name])
-    reference_script = max(
-        reference_counts["scripts"], key=lambda name: reference_counts["scripts"][name]
-    )
-    if (
-        counts[script] <= MIN_MAIN_SHARE * total
-        or reference_counts["scripts"].get(script, 0) > MAX_FOREIGN_SHARE * reference_total
-    ):
+    script, reference_script = (max(one, key=one.get) for one in (counts, reference_counts))
+    foreign = reference_counts.get(script, 0)
+    if counts[script] <= MIN_MAIN_SHARE * total or foreign > MAX_FOREIGN_SHARE * reference_total:
         return None
     return script.capitalize(), reference_script.capitalize()

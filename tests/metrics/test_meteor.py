@@ -26,17 +26,10 @@ from truebleu.metrics.meteor import EVAL_ID, LANGUAGES, METEOR, _list_tasks
 pytestmark = pytest.mark.thorough
 
 LACKING = lacking("meteor")
-PROGRAM = (
-    []
-    if LACKING
-    else [
-        meteor_process.find_java(),
-        "-Xmx2G",
-        "-XX:+UseSerialGC",
-        "-jar",
-        meteor_process.find_jar(),
-    ]
-)
+PROGRAM = []
+if not LACKING:
+    options = ["-Xmx2G", "-XX:+UseSerialGC", "-jar"]
+    PROGRAM = [meteor_process.find_java(), *options, meteor_process.find_jar()]
 with_program = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 
 # Hypothesis, reference and the program's scores by modules, with `-l en -norm`.
@@ -116,14 +109,8 @@ def assert_equals_program(
     """Assert that all segment and corpus numbers are identical to the program's."""
     flat = [text for several in references for text in several] if count > 1 else references
     options = ["-norm"] if metric.normalize is True else []
-    setting_options = [
-        "-l",
-        metric.language,
-        "-m",
-        " ".join(metric._used_modules),
-        "-t",
-        metric._resolved_task,
-    ]
+    modules = " ".join(metric._used_modules)
+    setting_options = ["-l", metric.language, "-m", modules, "-t", metric._resolved_task]
     segment_numbers, corpus_numbers = run_program(
         folder, hypotheses, flat, *options, *setting_options, count=count
     )

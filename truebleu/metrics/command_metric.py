@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -164,25 +164,19 @@ class Command(SegmentMeanMetric):
                 [others[i] if i < len(others) else "" for _, others in texts]
                 for i in range(max_references)
             ]
-            words = list(self._fill_placeholders(folder, columns))
+            paths: dict[str, list[str]] = {}
+            for placeholder in set(PLACEHOLDER_PATTERN.findall(self.program)):
+                paths[placeholder] = [
+                    _write_lines(folder, f"{placeholder}.{i}" if i else placeholder, lines)
+                    for i, lines in enumerate(columns[placeholder])
+                ]
+            # The program's arguments, with file names in place of placeholders.
+            words: list[str] = []
+            for word in shlex.split(self.program):
+                filled = PLACEHOLDER_PATTERN.sub(lambda found: " ".join(paths[found[1]]), word)
+                words += paths["refs"] if word == "{refs}" else [filled]
             printed = _run_program(self.name, words, folder, self.timeout)
         return _parse_numbers(self.name, printed, len(texts))
-
-    def _fill_placeholders(
-        self, folder: str, columns: Mapping[str, Sequence[list[str]]]
-    ) -> Iterator[str]:
-        """Yield the program's arguments, with file names in place of placeholders."""
-        paths: dict[str, list[str]] = {}
-        for placeholder in set(PLACEHOLDER_PATTERN.findall(self.program)):
-            paths[placeholder] = [
-                _write_lines(folder, f"{placeholder}.{i}" if i else placeholder, lines)
-                for i, lines in enumerate(columns[placeholder])
-            ]
-        for word in shlex.split(self.program):
-            if word == "{refs}":
-                yield from paths["refs"]
-            else:
-                yield PLACEHOLDER_PATTERN.sub(lambda found: " ".join(paths[found[1]]), word)
 
 
 def _write_lines(folder: str, name: str, lines: Sequence[str]) -> str:

@@ -143,18 +143,8 @@ def test_compare_with_bleu_uses_cached_scores(comet_metric, tmp_path, monkeypatc
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     monkeypatch.chdir(tmp_path)
-    words = [
-        "compare",
-        "ref",
-        "-i",
-        "a",
-        "b",
-        "-src",
-        "src",
-        "-m",
-        "bleu",
-        f"comet:{comet_metric.model}",
-    ]
+    words = ["compare", "ref", "-i", "a", "b", "-src", "src", "-m", "bleu"]
+    words.append(f"comet:{comet_metric.model}")
     assert main([*words, "-f", "json"]) == 0
     first = capsys.readouterr()
     assert first.err == ""

@@ -11,11 +11,10 @@
 
 pub(crate) mod bitsets;
 mod characters;
-mod general;
 
 use crate::count::{self, Metric};
 use crate::lex::{self, Tokenizer, whitespace};
-use crate::ngrams::{self, Match};
+use crate::ngrams::{self, Match, segment_ngrams::SegmentNgrams};
 use crate::simd::Vector;
 use crate::sorted_ngrams::{self, SortScratch};
 use crate::tokens::{Tokens, View};
@@ -44,7 +43,7 @@ pub struct ChrfScratch {
     reference: ChrfText,
     positions: Vec<u64>,
     sorting: SortScratch,
-    matcher: general::Matcher,
+    ngrams: SegmentNgrams,
     words: ngrams::MatchScratch,
     candidate: Vec<i64>,
 }
@@ -141,8 +140,9 @@ impl ChrfColumns {
         if let Some(matches) = matches {
             write_counts(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {
-            let matches = scratch.matcher.count_matches(a, b, self.char_order);
-            write_counts(characters, a.len(), b.len(), |order| matches[order]);
+            scratch.ngrams.set_ids(&[a, b], ids);
+            let matches = scratch.ngrams.count_matches(orders);
+            write_counts(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         }
         if self.word_order > 0 {
             let (a, b) = (hypothesis_text.words.count(), reference_text.words.count());

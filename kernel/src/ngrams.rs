@@ -434,26 +434,9 @@ pub fn count_matches_general(
     references: &[View<'_>],
     max_order: usize,
 ) -> Matches {
-    let texts = [&[*hypothesis], references].concat();
-    let mut ids = SegmentNgrams::default();
-    ids.number_tokens(&texts);
+    let mut ngrams = SegmentNgrams::default();
+    ngrams.number_tokens(&[&[*hypothesis], references].concat());
     let mut matches = [0; MAX_ORDER];
-    for order in 1..=max_order.min(hypothesis.count()) {
-        // For each n-gram: its count in the hypothesis, its largest count in a reference, and its
-        // count in the last text that contains it.
-        let mut counts = vec![(0_u32, 0_u32, 0_u32, 0); ids.id_bound()];
-        ids.visit(&texts, order, |text, ngram| {
-            let (hypothesis_count, max_count, count, last_text) = &mut counts[ngram];
-            if *last_text != text {
-                (*count, *last_text) = (0, text);
-            }
-            *count += 1;
-            match text {
-                0 => *hypothesis_count = *count,
-                _ => *max_count = (*max_count).max(*count),
-            }
-        });
-        matches[order - 1] = counts.iter().map(|counts| counts.0.min(counts.1)).sum();
-    }
+    matches[..max_order].copy_from_slice(&ngrams.count_matches(max_order));
     matches
 }

@@ -38,8 +38,8 @@ impl SariScratch {
         ids.number_tokens(texts);
         for (order, columns) in (1..).zip(row.chunks_exact_mut(ORDER_COLUMNS)) {
             counts.clear();
-            counts.resize(ids.id_bound(), [0; 3]);
-            ids.visit(texts, order, |text, ngram| counts[ngram][text.min(2)] += 1);
+            counts.resize(ids.id_bound(order), [0; 3]);
+            ids.visit(order, |text, ngram| counts[ngram][text.min(2)] += 1);
             counts.iter().for_each(|&counts| add_ngram(counts, reference_count, columns));
         }
     }

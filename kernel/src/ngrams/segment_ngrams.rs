@@ -14,15 +14,20 @@ pub(crate) struct SegmentNgrams {
     /// The ids of the tokens and of the n-grams of the current order, for one text after another.
     tokens: Vec<u32>,
     ngrams: Vec<u32>,
+    /// The end of each text in `tokens`.
+    ends: Vec<usize>,
+    /// An exclusive upper bound on the ids of tokens.
+    token_bound: usize,
 }
 
 impl SegmentNgrams {
     /// Assign ids to the tokens of texts.
     pub(crate) fn number_tokens(&mut self, texts: &[View<'_>]) {
-        let Self { token_ids, places, tokens, .. } = self;
+        let Self { token_ids, places, tokens, ends, .. } = self;
         token_ids.clear(texts.iter().map(View::count).sum());
         places.clear();
         tokens.clear();
+        ends.clear();
         let mut work = Work::default();
         for (t, text) in texts.iter().enumerate() {
             for (i, &key) in text.keys().iter().enumerate() {
@@ -39,40 +44,127 @@ impl SegmentNgrams {
                 }
                 tokens.push(id);
             }
+            ends.push(tokens.len());
         }
+        self.token_bound = places.len();
     }
 
-    /// Return an exclusive upper bound on the ids of each order.
-    pub(crate) fn id_bound(&self) -> usize {
-        self.tokens.len()
+    /// Use texts of ids, all of which are below `bound`.
+    pub(crate) fn set_ids(&mut self, texts: &[&[u32]], bound: usize) {
+        self.tokens.clear();
+        self.ends.clear();
+        for text in texts {
+            self.tokens.extend_from_slice(text);
+            self.ends.push(self.tokens.len());
+        }
+        self.token_bound = bound;
+    }
+
+    /// Return an exclusive upper bound on the ids of an order.
+    pub(crate) fn id_bound(&self, order: usize) -> usize {
+        if order == 1 { self.token_bound } else { self.tokens.len() }
     }
 
     /// Pass each n-gram's text and id to `visit`. Visit order 1 first, and then order after order: the
     /// ids of order n come from pairs of an n-gram of order n - 1 and a token.
     #[inline(always)]
-    pub(crate) fn visit(
-        &mut self,
-        texts: &[View<'_>],
-        order: usize,
-        mut visit: impl FnMut(usize, usize),
-    ) {
-        let Self { pair_ids, tokens, ngrams, .. } = self;
+    pub(crate) fn visit(&mut self, order: usize, mut visit: impl FnMut(usize, usize)) {
+        let Self { pair_ids, tokens, ngrams, ends, .. } = self;
         match order {
             1 => ngrams.clone_from(tokens),
             _ => pair_ids.clear(tokens.len()),
         }
         let mut work = Work::default();
-        let mut first = 0;
-        for (t, text) in texts.iter().enumerate() {
-            for i in first..first + text.count().saturating_sub(order - 1) {
+        let mut start = 0;
+        for (text, &end) in ends.iter().enumerate() {
+            for i in start..(end + 1).saturating_sub(order) {
                 work.add(8);
                 if order > 1 {
                     let pair = u64::from(ngrams[i]) << 32 | u64::from(tokens[i + order - 1]);
                     ngrams[i] = pair_ids.get_or_assign(pair).0;
                 }
-                visit(t, ngrams[i] as usize);
+                visit(text, ngrams[i] as usize);
             }
-            first += text.count();
+            start = end;
+        }
+    }
+
+    /// Return the clipped matches of the first text with the others, for each order.
+    pub(crate) fn count_matches(&mut self, orders: usize) -> Vec<u32> {
+        let mut matches = vec![0; orders];
+        for (order, matches) in (1..).zip(&mut matches) {
+            // For each n-gram: its count in the first text, its largest count in another text, and
+            // its count in the last text that contains it.
+            let mut counts = vec![(0_u32, 0_u32, 0_u32, 0); self.id_bound(order)];
+            self.visit(order, |text, ngram| {
+                let (first_count, max_count, count, last_text) = &mut counts[ngram];
+                if *last_text != text {
+                    (*count, *last_text) = (0, text);
+                }
+                *count += 1;
+                match text {
+                    0 => *first_count = *count,
+                    _ => *max_count = (*max_count).max(*count),
+                }
+            });
+            *matches = counts.iter().map(|counts| counts.0.min(counts.1)).sum();
+            if *matches == 0 {
+                // Longer n-grams do not match, either.
+                break;
+            }
+        }
+        matches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sorted_ngrams::{self, SortScratch};
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn count_naively(hypothesis: &[u32], reference: &[u32], orders: usize) -> Vec<u32> {
+        let counts = |text: &[u32], order: usize| {
+            let mut counts: HashMap<Vec<u32>, u32> = HashMap::new();
+            for ngram in text.windows(order) {
+                *counts.entry(ngram.to_vec()).or_default() += 1;
+            }
+            counts
+        };
+        let matches = |order| {
+            let reference_counts = counts(reference, order);
+            let hypothesis_counts = counts(hypothesis, order).into_iter();
+            hypothesis_counts
+                .map(|(ngram, count)| count.min(reference_counts.get(&ngram).copied().unwrap_or(0)))
+                .sum()
+        };
+        (1..=orders).map(matches).collect()
+    }
+
+    fn random_text() -> impl Strategy<Value = Vec<u32>> {
+        let character = prop_oneof![8 => 0..4u32, 1 => 0..300u32, 1 => 0..5000u32];
+        prop::collection::vec(character, 0..90)
+    }
+
+    proptest! {
+        #[test]
+        fn test_consecutive_texts_match_naive_counts(
+            pairs in prop::collection::vec((random_text(), random_text(), 0..12usize), 1..5)
+        ) {
+            let (mut ngrams, mut sorting) = (SegmentNgrams::default(), SortScratch::default());
+            for (hypothesis, reference, orders) in pairs {
+                let expected = count_naively(&hypothesis, &reference, orders);
+                let ids = 5000;
+                ngrams.set_ids(&[&hypothesis, &reference], ids);
+                prop_assert_eq!(&ngrams.count_matches(orders), &expected);
+                let sorted = sorted_ngrams::count_matches(
+                    &hypothesis, &[&reference], orders, ids, &mut sorting,
+                );
+                if let Some(sorted) = sorted {
+                    prop_assert_eq!(&sorted[..orders], &expected[..]);
+                }
+            }
         }
     }
 }

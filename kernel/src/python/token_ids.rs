@@ -17,8 +17,11 @@ const CHUNK_IDS: usize = 1 << 10;
 /// Texts of token ids. A segment of references may have several texts.
 #[derive(Default)]
 struct IdTexts {
-    ids: Vec<u64>,
-    /// The end of each text in `ids`.
+    /// The lower 32 bits of each id.
+    low: Vec<u32>,
+    /// The upper 32 bits of each id; empty if all are 0.
+    high: Vec<u32>,
+    /// The end of each text in `low`.
     text_ends: Vec<usize>,
     /// For references: the end of each segment in `text_ends`.
     segment_ends: Option<Vec<usize>>,
@@ -34,8 +37,23 @@ impl IdTexts {
         self.segment_ends.as_ref().map_or(segment..segment + 1, |ends| find_range(ends, segment))
     }
 
-    fn text(&self, text: usize) -> &[u64] {
-        &self.ids[find_range(&self.text_ends, text)]
+    /// Return the positions of the ids of a text.
+    fn positions(&self, text: usize) -> Range<usize> {
+        find_range(&self.text_ends, text)
+    }
+
+    fn id(&self, position: usize) -> u64 {
+        let high = self.high.get(position).copied().unwrap_or(0);
+        u64::from(high) << 32 | u64::from(self.low[position])
+    }
+
+    fn push(&mut self, id: u64) {
+        let high = (id >> 32) as u32;
+        if high != 0 || !self.high.is_empty() {
+            self.high.resize(self.low.len(), 0);
+            self.high.push(high);
+        }
+        self.low.push(id as u32);
     }
 
     /// Return the location of a text for messages.
@@ -70,13 +88,13 @@ impl IdRules {
     ) -> Result<(), String> {
         let mut work = Work::default();
         if self.pad.is_none() && self.eos.is_none() && self.skip.is_empty() {
-            // This loop is branch-free. The bits of all ids show whether an id is negative.
+            // This loop is branch-free. The bits of all ids show whether each id fits.
             let bits = row.chunks(1 << 12).fold(0, |bits, part| {
                 work.add(part.len());
                 part.iter().fold(bits, |bits: i128, id| bits | id.get().into())
             });
-            if bits >= 0 {
-                texts.ids.extend(row.iter().map(|id| id.get().into() as u64));
+            if (0..1 << 32).contains(&bits) && texts.high.is_empty() {
+                texts.low.extend(row.iter().map(|id| id.get().into() as u32));
                 return Ok(());
             }
         }
@@ -96,7 +114,7 @@ impl IdRules {
                 continue;
             }
             let id = u64::try_from(id).map_err(|_| format!("negative id {id}"))?;
-            texts.ids.push(id);
+            texts.push(id);
         }
         Ok(())
     }
@@ -121,14 +139,14 @@ fn read_rows<T: Element + Into<i128>>(
     let pointer = pointer.ok_or_else(|| PyValueError::new_err("the buffer is not contiguous"))?;
     // SAFETY: the buffer outlives the slice, and other code may change it only between calls.
     let values = unsafe { &*(pointer.as_ptr() as *const [ReadOnlyCell<T>]) };
-    texts.ids.reserve_exact(values.len());
+    texts.low.reserve_exact(values.len());
     let mut start = 0;
     for (text, &end) in ends.iter().enumerate() {
         let row = values.get(start..end).ok_or_else(|| PyValueError::new_err("too few values"))?;
         if let Err(problem) = rules.append(row, texts) {
             return Ok(Some((text, problem)));
         }
-        texts.text_ends.push(texts.ids.len());
+        texts.text_ends.push(texts.low.len());
         start = end;
     }
     Ok(None)
@@ -181,7 +199,8 @@ impl TokenIds {
         let index = usize::try_from(index).ok().filter(|index| *index < count);
         let index = index.ok_or_else(|| PyIndexError::new_err("segment index out of range"))?;
         let join = |text| {
-            let decimals: Vec<_> = self.texts.text(text).iter().map(u64::to_string).collect();
+            let ids = self.texts.positions(text).map(|position| self.texts.id(position));
+            let decimals: Vec<String> = ids.map(|id| id.to_string()).collect();
             decimals.join(" ")
         };
         if self.texts.segment_ends.is_none() {
@@ -195,7 +214,7 @@ impl TokenIds {
     }
 
     fn __repr__(&self) -> String {
-        format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.ids.len())
+        format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.low.len())
     }
 
     /// Return a kernel source of the ids.
@@ -211,34 +230,37 @@ struct IdSource {
     position: usize,
 }
 
-/// Append a text to a block. Each id becomes ASCII characters from `@` on, each of which represents
-/// six bits. Ids below 2^24 become four characters.
-fn append_text(text: &[u64], block: &mut TokenBlock) {
-    let mut work = Work::default();
-    for ids in text.chunks(CHUNK_IDS) {
-        work.add(CHUNK_IDS);
-        let first = block.text.len() as u32;
-        let buffer = block.text.buffer_mut();
-        if ids.iter().fold(0, |bits, id| bits | id) < 1 << 24 {
-            let end = buffer.len();
-            buffer.resize(end + 4 * ids.len(), 0);
-            for (bytes, &id) in buffer[end..].as_chunks_mut().0.iter_mut().zip(ids) {
-                let id = id as u32;
-                let bits = id & 0x3F | (id & 0xFC0) << 2;
-                let bits = bits | (id & 0x3_F000) << 4 | (id & 0xFC_0000) << 6;
-                *bytes = (bits | 0x4040_4040).to_le_bytes();
+impl IdTexts {
+    /// Append a text to a block. Each id becomes ASCII characters from `@` on, each of which
+    /// represents six bits. Ids below 2^24 become four characters.
+    fn append_text(&self, text: usize, block: &mut TokenBlock) {
+        let positions = self.positions(text);
+        let mut work = Work::default();
+        for start in positions.clone().step_by(CHUNK_IDS) {
+            work.add(CHUNK_IDS);
+            let ids = start..positions.end.min(start + CHUNK_IDS);
+            let (low, first) = (&self.low[ids.clone()], block.text.len() as u32);
+            let buffer = block.text.buffer_mut();
+            if self.high.is_empty() && low.iter().fold(0, |bits, id| bits | id) < 1 << 24 {
+                let end = buffer.len();
+                buffer.resize(end + 4 * low.len(), 0);
+                for (bytes, &id) in buffer[end..].as_chunks_mut().0.iter_mut().zip(low) {
+                    let bits = id & 0x3F | (id & 0xFC0) << 2;
+                    let bits = bits | (id & 0x3_F000) << 4 | (id & 0xFC_0000) << 6;
+                    *bytes = (bits | 0x4040_4040).to_le_bytes();
+                }
+                block.token_ends.extend((1..=low.len() as u32).map(|i| first + 4 * i));
+                continue;
             }
-            block.token_ends.extend((1..=ids.len() as u32).map(|i| first + 4 * i));
-            continue;
-        }
-        for &id in ids {
-            let mut rest = id;
-            let shortest = buffer.len() + if id < 1 << 24 { 4 } else { 1 };
-            while rest > 0 || buffer.len() < shortest {
-                buffer.push(b'@' | (rest & 63) as u8);
-                rest >>= 6;
+            for position in ids {
+                let mut rest = self.id(position);
+                let shortest = buffer.len() + if rest < 1 << 24 { 4 } else { 1 };
+                while rest > 0 || buffer.len() < shortest {
+                    buffer.push(b'@' | (rest & 63) as u8);
+                    rest >>= 6;
+                }
+                block.token_ends.push((buffer.len() - text_batches::MARGIN) as u32);
             }
-            block.token_ends.push((buffer.len() - text_batches::MARGIN) as u32);
         }
     }
 }
@@ -257,7 +279,7 @@ impl text_batches::Source for IdSource {
                 return Ok(false);
             }
             for (i, text) in texts.texts(*position).enumerate() {
-                batch.push_text(i, |block| append_text(texts.text(text), block));
+                batch.push_text(i, |block| texts.append_text(text, block));
             }
             *position += 1;
             Ok(true)

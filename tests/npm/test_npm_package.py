@@ -19,7 +19,6 @@ HYPOTHESES = ["The cat sat on the mat.", "A dog ran"]
 REFERENCES = [["The cat sat on a mat.", "There is a cat."], ["A dog was running", "One dog ran"]]
 
 
-@pytest.mark.thorough
 def test_package_size_is_below_limit(installed):
     assert installed.packed["size"] <= load_module("npm/build.py").MAX_PACKED_BYTES
     assert installed.packed["name"] == "truebleu"
@@ -29,26 +28,19 @@ def test_package_size_is_below_limit(installed):
 def test_package_has_files_and_no_dependencies(installed):
     files = {one["path"] for one in installed.packed["files"]}
     assert {"index.js", "index.d.ts", "kernel.wasm", "LICENSE", "NOTICE", "README.md"} <= files
-    assert not any(
-        "dependencies" in name.lower()
-        for name in json.loads((installed.package_path / "package.json").read_text())
-    )
+    fields = json.loads((installed.package_path / "package.json").read_text())
+    assert not any("dependencies" in name.lower() for name in fields)
     assert [path.name for path in (installed.folder / "node_modules").glob("[!.]*")] == ["truebleu"]
 
 
 def test_modules_equal_report_modules(installed):
     from truebleu.reports import browser_kernel
 
-    module_paths = sorted((installed.package_path / "viewer").glob("*.js"))
-    assert module_paths
-    for path in module_paths:
-        assert (
-            path.read_bytes()
-            == (browser_kernel.KERNEL_PATH.parent / "viewer" / path.name).read_bytes()
-        )
-    assert (
-        installed.package_path / "kernel.wasm"
-    ).read_bytes() == browser_kernel.KERNEL_PATH.read_bytes()
+    modules = sorted((installed.package_path / "viewer").glob("*.js"))
+    assert modules
+    for path in (*modules, installed.package_path / "kernel.wasm"):
+        source = browser_kernel.KERNEL_PATH.parent / path.relative_to(installed.package_path)
+        assert path.read_bytes() == source.read_bytes()
 
 
 def test_package_built_on_github_names_its_repository(monkeypatch):
@@ -60,18 +52,11 @@ def test_package_built_on_github_names_its_repository(monkeypatch):
     assert build.describe_repository() == {"repository": {"type": "git", "url": url}}
 
 
-@pytest.mark.thorough
 def test_strict_typescript_accepts_example(installed):
     program = (ROOT / "npm" / "example.ts").read_text(encoding="utf-8")
     strict = (
-        "--strict",
-        "--noEmit",
-        "--target",
-        "es2022",
-        "--module",
-        "nodenext",
-        "--lib",
-        "es2022,dom",
+        *("--strict", "--noEmit", "--target", "es2022"),
+        *("--module", "nodenext", "--lib", "es2022,dom"),
     )
     (installed.folder / "right.ts").write_text(program)
     completed = installed.typescript(*strict, "--exactOptionalPropertyTypes", "right.ts")
@@ -112,32 +97,22 @@ def test_readme_lists_all_parameters():
         for name in names:
             assert f"`{name}`" in row, (kind, name)
     options = (ROOT / "npm" / "index.js").read_text(encoding="utf-8")
-    listed_parameters = set(
-        re.findall(r"@property \{.*?\} \[(\w+)\]", options.partition("@typedef {object} Score")[0])
-    )
-    assert listed_parameters == {
-        name for names in build.CONFIGURABLE_PARAMETERS.values() for name in names
-    }
+    options = options.partition("@typedef {object} Score")[0]
+    listed_parameters = set(re.findall(r"@property \{.*?\} \[(\w+)\]", options))
+    assert listed_parameters == set().union(*build.CONFIGURABLE_PARAMETERS.values())
 
 
 def test_parameter_types_match_declarations():
-    options = (ROOT / "npm" / "index.js").read_text(encoding="utf-8")
+    text = (ROOT / "npm" / "index.js").read_text(encoding="utf-8")
+    options = text.partition("@typedef {object} Score")[0]
     build = load_module("npm/build.py")
     for metric in (tb.BLEU(), tb.CHRF(), tb.TER(), tb.WER(), tb.CER()):
         for declaration in build.describe_parameters(metric.NAME, metric):
-            [declared_type] = re.findall(
-                rf"@property \{{(.*?)\}} \[{declaration['name']}\]",
-                options.partition("@typedef {object} Score")[0],
-            )
+            pattern = rf"@property \{{(.*?)\}} \[{declaration['name']}\]"
+            [declared_type] = re.findall(pattern, options)
             if declaration["kind"] == "choice":
                 assert re.findall('"(.*?)"', declared_type) == declaration["choices"]
             assert declared_type.endswith("| null") == declaration["optional"]
-
-
-def call_python(name: str, options: dict, method: str = "", arguments: tuple = ()) -> object:
-    """Return the result of a call in Python."""
-    metric = tb.metric(name, **options)
-    return getattr(metric, method)(*arguments) if method else metric
 
 
 # Invalid calls with equal messages in Python and JavaScript: name, parameters, method, texts.
@@ -159,12 +134,12 @@ SHARED_ERROR_CALLS: list[tuple] = [
 
 
 def test_error_messages_equal_python(installed):
-    for call, result in zip(
-        SHARED_ERROR_CALLS, installed.node("calls.mjs", SHARED_ERROR_CALLS), strict=True
-    ):
-        with pytest.raises((ValueError, TypeError)) as wanted:
-            call_python(*call)
-        assert result == {"error": str(wanted.value)}, call
+    results = installed.node("calls.mjs", SHARED_ERROR_CALLS)
+    for (name, options, *call), result in zip(SHARED_ERROR_CALLS, results, strict=True):
+        with pytest.raises((ValueError, TypeError)) as wanted:  # noqa: PT012
+            metric = tb.metric(name, **options)
+            getattr(metric, call[0])(*call[1])
+        assert result == {"error": str(wanted.value)}, (name, options, call)
 
 
 STREAMS = [["the cat sat on a mat.", "a dog ran far"], ["the cat is there", "one dog ran"]]
@@ -225,8 +200,8 @@ JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
 
 def test_invalid_calls_raise_errors(installed):
     results = installed.node("calls.mjs", [call for _, call in JAVASCRIPT_ERRORS])
-    for (message, call), module_paths in zip(JAVASCRIPT_ERRORS, results, strict=True):
-        assert module_paths["error"].startswith(message), call
+    for (message, call), result in zip(JAVASCRIPT_ERRORS, results, strict=True):
+        assert result["error"].startswith(message), call
 
 
 def test_python_rejects_same_streams():
@@ -322,7 +297,6 @@ def test_explanations_equal_python(installed):
             assert (explanation["best"] is not None) == (metric.NAME == "chrF")
 
 
-@pytest.mark.thorough
 def test_memory_does_not_grow_with_calls(installed):
     sizes = installed.node("memory.mjs")
     assert min(sizes[8:]) < 1.25 * max(sizes[:4])

@@ -140,7 +140,7 @@ impl ChrfColumns {
         if let Some(matches) = matches {
             write_counts(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         } else {
-            scratch.ngrams.set_ids(&[a, b], ids);
+            scratch.ngrams.set_ids(&[a, b]);
             let matches = scratch.ngrams.count_matches(orders);
             write_counts(characters, a.len(), b.len(), |order| i64::from(matches[order]));
         }

@@ -49,15 +49,17 @@ impl SegmentNgrams {
         self.token_bound = places.len();
     }
 
-    /// Use texts of ids, all of which are below `bound`.
-    pub(crate) fn set_ids(&mut self, texts: &[&[u32]], bound: usize) {
-        self.tokens.clear();
-        self.ends.clear();
+    /// Use texts of ids.
+    pub(crate) fn set_ids(&mut self, texts: &[&[u32]]) {
+        let Self { pair_ids, tokens, ends, .. } = self;
+        pair_ids.clear(texts.iter().map(|text| text.len()).sum());
+        tokens.clear();
+        ends.clear();
         for text in texts {
-            self.tokens.extend_from_slice(text);
-            self.ends.push(self.tokens.len());
+            tokens.extend(text.iter().map(|&id| pair_ids.get_or_assign(id.into()).0));
+            ends.push(tokens.len());
         }
-        self.token_bound = bound;
+        self.token_bound = pair_ids.count();
     }
 
     /// Return an exclusive upper bound on the ids of an order.
@@ -156,7 +158,7 @@ mod tests {
             for (hypothesis, reference, orders) in pairs {
                 let expected = count_naively(&hypothesis, &reference, orders);
                 let ids = 5000;
-                ngrams.set_ids(&[&hypothesis, &reference], ids);
+                ngrams.set_ids(&[&hypothesis, &reference]);
                 prop_assert_eq!(&ngrams.count_matches(orders), &expected);
                 let sorted = sorted_ngrams::count_matches(
                     &hypothesis, &[&reference], orders, ids, &mut sorting,

@@ -185,8 +185,10 @@ METRIC_KINDS = ("score", "explain")
 
 def _format_example_value(path: str, example: Any) -> str:
     # A fixed time makes every build of the page identical.
-    text = "2026-11-22T13:00:00Z" if path.endswith(".time") else example
-    text = json.dumps(text, ensure_ascii=False).replace("|", "\\|")
+    value = "2026-11-22T13:00:00Z" if path.endswith(".time") else example
+    if isinstance(value, float):
+        value = float(f"{value:.12g}")  # the last digits depend on the Python version
+    text = json.dumps(value, ensure_ascii=False).replace("|", "\\|")
     return text if len(text) <= 40 else f"{text[:38]}…"
 
 

@@ -398,3 +398,6 @@ def test_help_of_function_describes_all_parameters(function, cls):
     described = re.findall(r"^    (\w+): ", function.__doc__, re.MULTILINE)
     assert {*inspect.signature(function).parameters} == {*described}
     assert "a string or a sequence of strings" in function.__doc__
+    # Before the example, also in Python 3.13 and later, where docstrings have no indentation.
+    for docstring in (function.__doc__, cls.__doc__):
+        assert docstring.index("    unicode_form: ") < docstring.index(">>> ")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from truebleu._kernel import Metric as KernelMetric
 from truebleu.metrics import text_warnings
+from truebleu.metrics.parametrized import insert_help
 from truebleu.metrics.scores import PRINTED_AS_ZERO
 from truebleu.text import corpus_inputs, input_mixups, reference_checks, text_marks
 from truebleu.text.argument_checks import check_keywords
@@ -122,9 +123,8 @@ def score_function(metric_class: type[Any]) -> Callable[[Function], Function]:
             return metric.score(hypotheses, references, workers=workers, check_text=check_text)
 
         # Help must show the arguments, although the declaration refers to other docstrings.
-        head, mark, example = (declaration.__doc__ or "").partition("\n    >>> ")
         parameters = "\n".join(f"    {p.name}: {p.python_help}." for p in metric_class.PARAMETERS)
-        score_corpus.__doc__ = f"{head.rstrip()}\n\n{_TEXT_HELP}\n{parameters}\n{mark}{example}"
+        score_corpus.__doc__ = insert_help(declaration.__doc__ or "", f"{_TEXT_HELP}\n{parameters}")
         return score_corpus
 
     return decorate

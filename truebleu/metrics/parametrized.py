@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
@@ -23,6 +24,14 @@ FOREIGN_PARAMETERS = {
     **dict.fromkeys(("trg_lang", "lang", "language", "target_lang"), _LANGUAGE),
     **dict.fromkeys(("force", "check_text"), "check_text=False in tb.bleu to skip warnings"),
 }
+
+
+def insert_help(docstring: str, parameter_help: str) -> str:
+    """Return a docstring with the help texts of parameters before its example."""
+    if sys.version_info >= (3, 13):  # the compiler removes the indentation
+        docstring = docstring.replace("\n", "\n    ")
+    head, mark, example = docstring.partition("\n    >>> ")
+    return f"{head.rstrip()}\n\n{parameter_help}\n{mark}{example}"
 
 
 class _ConstructorSignature:
@@ -90,11 +99,8 @@ class Parametrized:
             first = annotated.index("_") if "_" in annotated else 0
             cls._POSITIONAL = tuple(name for name in annotated[:first] if name in names)
         if cls.PARAMETERS and vars(cls).get("__doc__") is not None:
-            # Insert the help texts of the parameters after the first paragraphs, before the
-            # example.
-            head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
             parameter_help = "\n".join(f"    {p.name}: {p.python_help}." for p in cls.PARAMETERS)
-            cls.__doc__ = f"{head.rstrip()}\n\n{parameter_help}\n{mark}{example}"
+            cls.__doc__ = insert_help(cls.__doc__ or "", parameter_help)
 
     def __new__(cls, *_: Any, **values: Any) -> Self:
         """Raise TypeError for unknown parameters, and suggest the name to use."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 import warnings
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 __all__ = ["install", "uninstall"]
 
@@ -68,16 +67,13 @@ def _load_accelerator(name: str) -> ModuleType:
         from truebleu.text.argument_checks import suggest_names
 
         raise ValueError(f"unknown package {name!r}{suggest_names(str(name), RELEASES)}")
-    module = "nltk" if name == "nltk" else "sacrebleu_kernel"
-    return import_module(f"truebleu.compat.{module}")
+    if name == "nltk":
+        from truebleu.compat import nltk
 
+        return nltk
+    from truebleu.compat import sacrebleu_kernel
 
-def restore_functions(patches: list[tuple[Any, str, Any, Any]]) -> None:
-    """Restore replaced functions: (owner, name, original, replacement)."""
-    for owner, name, original, replacement in patches:
-        if vars(owner).get(name) is replacement:
-            setattr(owner, name, original)
-    patches.clear()
+    return sacrebleu_kernel
 
 
 def _format_release(release: tuple[int, ...]) -> str:

@@ -13,7 +13,7 @@ from itertools import chain, count
 from types import FunctionType, ModuleType
 from typing import Any
 
-from truebleu.compat import restore_functions
+from truebleu.compat.patches import restore_functions
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
 from truebleu.metrics.scores import unpack_row

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from truebleu._kernel import InputError, SingleStack, Stream, Table
-from truebleu.compat import restore_functions
+from truebleu.compat.patches import restore_functions
 from truebleu.metrics import registry
 from truebleu.metrics.base import PARTS_PER_TOKEN
 from truebleu.metrics.scores import unpack_row

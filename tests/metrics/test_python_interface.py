@@ -401,3 +401,4 @@ def test_help_of_function_describes_all_parameters(function, cls):
     # Before the example, also in Python 3.13 and later, where docstrings have no indentation.
     for docstring in (function.__doc__, cls.__doc__):
         assert docstring.index("    unicode_form: ") < docstring.index(">>> ")
+        assert not re.search(r"^ +$", docstring.rstrip(), re.MULTILINE)

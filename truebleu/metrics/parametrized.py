@@ -29,7 +29,7 @@ FOREIGN_PARAMETERS = {
 def insert_help(docstring: str, parameter_help: str) -> str:
     """Return a docstring with the help texts of parameters before its example."""
     if sys.version_info >= (3, 13):  # the compiler removes the indentation
-        docstring = docstring.replace("\n", "\n    ")
+        docstring = re.sub(r"\n(?!\n)", "\n    ", docstring)
     head, mark, example = docstring.partition("\n    >>> ")
     return f"{head.rstrip()}\n\n{parameter_help}\n{mark}{example}"
 

@@ -224,7 +224,8 @@ impl TokenBatch {
 
     /// Append a text to the current segment: `append` appends its tokens to a block.
     pub fn push_text<T>(&mut self, text: usize, append: impl FnOnce(&mut TokenBlock) -> T) -> T {
-        if self.blocks.len() <= text {
+        // Missing texts of the segment are not appended, so several blocks may be new.
+        while self.blocks.len() <= text {
             self.blocks.push(TokenBlock {
                 segment_ends: vec![0; self.count],
                 missing_segments: (0..self.count as u32).collect(),

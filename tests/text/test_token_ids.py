@@ -155,8 +155,8 @@ def test_three_dimensions_are_several_references():
 
 
 def test_missing_references_are_left_out():
-    references = [[REFERENCES[0], None], [REFERENCES[1], HYPOTHESES[0]]]
-    expected = [[REFERENCES[0]], references[1]]
+    references = [[None, None, REFERENCES[0]], [REFERENCES[1], HYPOTHESES[0], None]]
+    expected = [[REFERENCES[0]], [REFERENCES[1], HYPOTHESES[0]]]
     assert tb.BLEU().score(HYPOTHESES, references) == tb.BLEU().score(HYPOTHESES, expected)
 
 

@@ -299,6 +299,14 @@ def test_metric_errors_name_the_row_of_the_batch():
     assert reward.statistics["errors"] == 2
 
 
+def test_missing_package_is_not_an_invalid_row(monkeypatch):
+    for name in ("rouge_score_rs.rouge_scorer", "rouge_score.rouge_scorer"):
+        monkeypatch.setitem(sys.modules, name, None)
+    reward = tb.reward({"chrf": 0.7, "rouge-l+stem": 0.3}, on_error=0.0)
+    with pytest.raises(ImportError, match=r"truebleu\[rouge\]"):
+        reward(["a cat sat"], ["a cat sat"])
+
+
 def test_on_error_is_the_reward_of_invalid_rows():
     reward = tb.reward("chrf", on_error=-1, baseline="leave-one-out")
     rewards = reward(["a", None, "b", 3], ["a", "a", "a", "a"], groups=["x"] * 4)

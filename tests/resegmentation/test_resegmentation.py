@@ -706,6 +706,9 @@ def test_command_writes_segments_of_the_reference(truebleu_command, talk):
     assert result.error == (
         "truebleu: note: talk: 3 lines → 4 segments, soft-words; 100.0% of the reference covered\n"
     )
+    divided = output.with_name("divided.en")  # the suffix of a text, not of a format
+    truebleu_command("resegment", reference, "-i", output, "-o", divided)
+    assert divided.read_text("utf-8").splitlines() == segments
     options = ["--docs", documents, "--hyp-docs", lines, "-f", "jsonl"]
     rows = truebleu_command("resegment", reference, "-i", output, "-q", *options).output
     rows = [json.loads(line) for line in rows.splitlines()]

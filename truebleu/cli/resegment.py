@@ -45,13 +45,13 @@ from itertools import islice
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli.common_options import Command, OptionGroup, reraise_as_usage_error
-from truebleu.cli.output import Results, UsageError
+from truebleu.cli.output import SUFFIXES, Results, UsageError
 from truebleu.cli.resegmented_outputs import print_agreement
 from truebleu.rendering.table_writers import ROW_FORMATS, TableSpec
 from truebleu.resegmentation.logs import TOKEN_KINDS, UNITS, read_log, read_log_of_any_unit
 from truebleu.resegmentation.resegment import Resegmentation, resegment, texts_belong_together
 from truebleu.text.reference_checks import find_shifted_lines
-from truebleu.text.segments import make_rereadable
+from truebleu.text.segments import COMPRESSED_SUFFIXES, make_rereadable
 from truebleu.text.text_marks import Sample
 
 FORMAT_NAMES = ["text", *(name for name in ROW_FORMATS if name not in ("text", "parquet", "npy"))]
@@ -95,6 +95,8 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("-i/--input: expected one system output")
     if options.language is not None and getattr(options, "test_set", None) is None:
         raise UsageError("-l/--language has no effect without -t/--test-set")
+    if options.format is None and _has_suffix_of_input(options):
+        options.format = "text"
     output = Results(options)
     if options.segments is not None:
         system, result = _divide_log(options)
@@ -132,6 +134,16 @@ def run(options: argparse.Namespace) -> None:
         time_columns = [column for _, column in times]
         writer.write([numbers, documents, *counts, flags, result.segments, *time_columns])
         writer.finish()
+
+
+def _has_suffix_of_input(options: argparse.Namespace) -> bool:
+    """Return whether the output file has the suffix of a text, such as the language of talk.de."""
+    suffixes = {
+        os.path.splitext(str(name))[1].lower()
+        for name in (*(options.references or ()), *(options.input or ()))
+    }
+    suffix = os.path.splitext(options.output or "")[1].lower()
+    return suffix in suffixes - {"", *SUFFIXES, *COMPRESSED_SUFFIXES}
 
 
 def _divide_log(options: argparse.Namespace) -> tuple[str, Resegmentation]:

@@ -382,6 +382,7 @@ def _build_score_elements(
     documents = None if first.interval is None else first.interval.documents
     size = "" if first.segments is None else f" on {format_segments(first.segments, documents)}"
     count = first.signature.fields.get("nrefs", "1")
+    count = "a varying number of" if count == "var" else count
     references = "" if count == "1" else f" with {count} references"
     system = escape_unprintable(first.system)
     yield Paragraph(f"{system} has {scores}{size}{references}.", "lead")

@@ -19,7 +19,7 @@ from typing import Any, TypedDict, Unpack
 from truebleu._kernel import InputError
 from truebleu.integrations import get_metric_name, reward_hosts
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric, Signature
+from truebleu.metrics.base import Metric, MetricMissingError, Signature
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.checked_scores import raise_text_warnings
 from truebleu.text import argument_checks, corpus_inputs
@@ -248,6 +248,8 @@ class Reward:
                 ((metric, weight),) = self.metrics
                 try:
                     value: float = metric.sentence(text, references).value * weight * self.scale
+                except MetricMissingError:
+                    raise
                 except InputError:  # raised again below, with the number of the row
                     pass
                 else:
@@ -356,6 +358,8 @@ class Reward:
         self._count(scored=len(unique_rows))
         try:
             values: list[Any] = self._score_valid_rows(unique_rows)
+        except MetricMissingError:  # a fault of the installation, not of a row
+            raise
         except InputError:
             values = []
             for row in unique_rows:

@@ -108,6 +108,8 @@ pub struct Batch<'a> {
     pub references: &'a [Block],
     /// The names of the inputs.
     pub names: &'a InputNames,
+    /// Whether to collect the counts for warnings about the texts.
+    pub has_warnings: bool,
 }
 
 /// The names of the inputs for messages: the hypotheses, then the references.
@@ -287,8 +289,8 @@ impl<S> CountScratch<S> {
 impl<M: Metric> Worker for MetricWorker<M> {
     fn count(&mut self, batch: &Batch<'_>, summary: &mut Summary) -> Result<&[i64], Error> {
         self.begin();
-        let Batch { first, count, hypotheses, references, names } = *batch;
-        if first == 0 {
+        let Batch { first, count, hypotheses, references, names, has_warnings } = *batch;
+        if first == 0 && has_warnings {
             let streams = std::iter::once(hypotheses).chain(references);
             summary.checks.find_byte_order_marks(streams);
         }
@@ -300,7 +302,9 @@ impl<M: Metric> Worker for MetricWorker<M> {
             let block = if stream == 0 { hypotheses } else { &references[stream - 1] };
             bad.into_input_error(block, &names.stream_name(stream), first)
         })?;
-        summary.checks.examine_batch(first, count, &lexed, &lexed_references);
+        if has_warnings {
+            summary.checks.examine_batch(first, count, &lexed, &lexed_references);
+        }
         summary.segments += count as u64;
         let outcome = counter.hypotheses.instructions.run(CountBatch {
             hypotheses: lexed,

@@ -46,7 +46,8 @@ struct UnlexedBatch {
 impl UnlexedBatch {
     fn as_batch<'a>(&'a self, names: &'a InputNames) -> count::Batch<'a> {
         let Self { first, count, hypotheses, references, .. } = self;
-        count::Batch { first: *first, count: *count, hypotheses, references, names }
+        let (first, count) = (*first, *count);
+        count::Batch { first, count, hypotheses, references, names, has_warnings: true }
     }
 }
 

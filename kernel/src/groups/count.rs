@@ -392,19 +392,18 @@ impl<'a> GroupCounter<'a> {
         let hypotheses = block(texts.hypotheses);
         let references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
         let names = InputNames(names);
-        // Warnings, which are not needed here, examine only batches that start at segment 0.
-        let first_segment = 1;
         let batch = Batch {
-            first: first_segment,
+            first: 0,
             count,
             hypotheses: &hypotheses,
             references: &references,
             names: &names,
+            has_warnings: false,
         };
         let rows = match worker.count(&batch, &mut self.summary) {
             Ok(rows) => rows,
             Err(Error::Utf8 { input, segment, byte, .. }) => {
-                let (_, number) = self.pending_rows[(segment - first_segment) as usize - 1];
+                let (_, number) = self.pending_rows[segment as usize - 1];
                 return Err(Error::Input(format!(
                     "{input}, row {number}: byte 0x{byte:02x} is not valid UTF-8. Arrow strings must be \
                      UTF-8; decode the column with its encoding before converting it to Arrow"

@@ -150,7 +150,7 @@ def _measure_once(browser: Any, path: Path, segments: int) -> dict[str, float]:
         "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
     )
     figures["list usable"] = tab.evaluate("() => window.usable")
-    figures["sort"] = tab.evaluate(SORT, "difference of the segment")
+    figures["sort"] = tab.evaluate(SORT, "difference between the segment")
     figures["search"] = max(
         tab.evaluate(FILTER, f"#segments?find={word}") for word in ("house", "e")
     )

@@ -21,7 +21,7 @@ import corpus
 from measure import to_plain_data
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from benchmark_table import Row
 
@@ -193,12 +193,7 @@ def write_results(folder: Path, rows: Sequence[Row], runs: int) -> None:
         "## Missed targets",
         "",
     ]
-    page += [
-        f"* **{row.work}**: {row.note or 'no reason is recorded.'}"
-        for row in rows
-        if row.met is False
-    ]
-    page += ["", "## Machine", ""]
+    page += [*_list_missed_targets(rows), "", "## Machine", ""]
     page += [f"* {key}: {value}" for key, value in described.items()] + [
         f"* runs: {runs} per contender",
         "",
@@ -208,6 +203,19 @@ def write_results(folder: Path, rows: Sequence[Row], runs: int) -> None:
     (folder / "results.json").write_text(
         json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
+
+
+def _list_missed_targets(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the rows that miss their targets as a list: with a reason, then without one."""
+    missed = [row for row in rows if row.met is False]
+    for row in missed:
+        if row.note:
+            yield f"* **{row.work}**: {row.note}"
+    if not all(row.note for row in missed):
+        yield "* without a known reason:"
+        for row in missed:
+            if not row.note:
+                yield f"  * {row.work}: {row.measured} (target: {row.target})"
 
 
 def _row_to_dict(row: Row) -> dict[str, Any]:

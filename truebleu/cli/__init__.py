@@ -181,10 +181,7 @@ def _run_command(arguments: list[str]) -> None:
 
                 error.args = (f"{error}{suggest_resegmentation(options)}",)
             raise
-    elif os.path.isfile(name) or (
-        any(one.partition("=")[0] in SCORING_FLAGS for one in arguments)
-        and (name.startswith("-") or os.path.exists(name) or not suggest_word(name, COMMANDS))
-    ):
+    elif _lacks_command(arguments):
         import shlex
 
         words = shlex.join(arguments)
@@ -197,6 +194,15 @@ def _run_command(arguments: list[str]) -> None:
             print_text(f"truebleu {__version__}\n")
         else:
             raise UsageError(f"missing command; use one of {', '.join(COMMANDS)}")
+
+
+def _lacks_command(arguments: Sequence[str]) -> bool:
+    """Return whether a command line is that of `truebleu score` without the command."""
+    name = arguments[0]
+    has_score_option = any(one.partition("=")[0] in SCORING_FLAGS for one in arguments)
+    is_word = not name.startswith("-") and not os.path.exists(name)
+    is_misspelt_command = is_word and bool(suggest_word(name, COMMANDS))
+    return os.path.isfile(name) or (has_score_option and not is_misspelt_command)
 
 
 def _print_help(words: list[str]) -> None:

@@ -79,9 +79,10 @@ are in the page cache. Rows "in process" measure the call alone, with the librar
 text in memory. Private memory is the peak of Private_Clean + Private_Dirty in /proc/PID/smaps,
 sampled every 2 ms; the pages of memory-mapped input files belong to the page cache, so the peak
 without them is in brackets. If a peer was timed on fewer pairs, the row says on how many, and the
-time is extrapolated linearly. Cycles are those of the processor's nominal frequency. The parts of
-BLEU are measured by kernel/examples/parts.rs: it reads the files in the kernel's batches, reads and
-tokenizes them, and scores them; each part is the difference to the one before."""
+time is extrapolated linearly. Cycles are those of the processor's nominal frequency, and tokens
+those of BLEU's tokenizer, also for chrF and TER. The parts of BLEU are measured by
+kernel/examples/parts.rs: it reads the files in the kernel's batches, reads and tokenizes them, and
+scores them; each part is the difference to the one before."""
 
 FLOOR = """\
 Tokenizing and matching set the floor, not reading: in alphabetic text, each of the two costs three

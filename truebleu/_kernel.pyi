@@ -44,11 +44,11 @@ class Summary(TypedDict):
     reference_text: ScriptSummary
     # Number of tokens of all hypotheses; Python adds it if a metric counts tokens.
     tokens: NotRequired[int]
-    # Result of `text_marks.find_marks`, which Python adds.
+    # Result of `sample_checks.find_marks`, which Python adds.
     text_marks: NotRequired[Any]
-    # Result of `input_mixups.find_mixup`, which Python adds.
+    # Result of `sample_checks.find_mixup`, which Python adds.
     mixup: NotRequired[tuple[str, str] | None]
-    # Results of `reference_checks.compare_samples`, which Python adds.
+    # Results of `sample_checks.compare_samples`, which Python adds.
     copied_reference: NotRequired[tuple[int, int, int] | None]
     wrong_reference: NotRequired[tuple[int, float, float] | None]
     letter_case: NotRequired[str | None]

@@ -50,9 +50,8 @@ from truebleu.cli.resegmented_outputs import print_agreement
 from truebleu.rendering.table_writers import ROW_FORMATS, TableSpec
 from truebleu.resegmentation.logs import TOKEN_KINDS, UNITS, read_log, read_log_of_any_unit
 from truebleu.resegmentation.resegment import Resegmentation, resegment, texts_belong_together
-from truebleu.text.reference_checks import find_shifted_lines
+from truebleu.text.sample_checks import Sample, find_shifted_lines
 from truebleu.text.segments import COMPRESSED_SUFFIXES, make_rereadable
-from truebleu.text.text_marks import Sample
 
 FORMAT_NAMES = ["text", *(name for name in ROW_FORMATS if name not in ("text", "parquet", "npy"))]
 # Number of lines that suffices to see whether two texts belong together.

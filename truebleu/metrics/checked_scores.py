@@ -14,7 +14,7 @@ from truebleu._kernel import Metric as KernelMetric
 from truebleu.metrics import text_warnings
 from truebleu.metrics.parametrized import insert_help
 from truebleu.metrics.scores import PRINTED_AS_ZERO
-from truebleu.text import corpus_inputs, input_mixups, reference_checks, text_marks
+from truebleu.text import corpus_inputs, sample_checks
 from truebleu.text.argument_checks import check_keywords
 from truebleu.text.segments import make_rereadable, name_references
 from truebleu.text.system_names import guess_file_kind, name_system
@@ -143,7 +143,7 @@ def score_with_warnings(
     metric: Any, hypotheses: Any, references: Any, workers: int = 1, sources: Any = None
 ) -> Any:
     """Return the score of a corpus, and issue `TextWarning` for suspicious text."""
-    hypotheses = text_marks.keep_start(hypotheses)
+    hypotheses = sample_checks.keep_start(hypotheses)
     if not metric.reads_text:
         hypotheses, references = map(make_rereadable, (hypotheses, references))
     corpus = metric.make_corpus(hypotheses, references, workers, sources, totals=True)
@@ -151,11 +151,11 @@ def score_with_warnings(
         score, summary = metric.score_and_summarize(corpus)
     else:
         score, summary = metric._score_corpus(corpus), summarize_text(corpus)  # noqa: SLF001
-    sample = text_marks.Sample(hypotheses, references, sources)
-    summary["text_marks"], summary["mixup"] = text_marks.find_marks(sample), None
+    sample = sample_checks.Sample(hypotheses, references, sources)
+    summary["text_marks"], summary["mixup"] = sample_checks.find_marks(sample), None
     if score.value < LOW_SCORES.get(metric.NAME, 0):
-        summary["mixup"] = input_mixups.find_mixup(sample, has_low_score=True)
-    reference_checks.compare_samples(summary, sample)
+        summary["mixup"] = sample_checks.find_mixup(sample, has_low_score=True)
+    sample_checks.compare_samples(summary, sample)
     tokens = getattr(score, LENGTH_COLUMN, None)
     if tokens is not None and "tokenize" in metric._CHECKS:  # noqa: SLF001
         summary["tokens"] = tokens
@@ -181,7 +181,7 @@ def _needs_no_warning(summary: Summary, metric: Any, references: Sequence[str]) 
         or summary.get("tokens", maxsize) < text_warnings.MIN_TOKENS_PER_SEGMENT * segment_count
         or summary["marked"]
         or summary["han"]
-        or text_marks.find_differing_scripts(summary)
+        or sample_checks.find_differing_scripts(summary)
         or any(summary["decomposed"])
         or any(summary["tabs"])
         or [count for count, _ in summary["empty"] if count]

@@ -9,7 +9,7 @@ from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
 from truebleu.metrics.checked_scores import LENGTH_COLUMN, LOW_SCORES, summarize_text
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import corpus_inputs, input_mixups, reference_checks, text_marks
+from truebleu.text import corpus_inputs, sample_checks
 from truebleu.text.segments import make_rereadable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def compute_statistics_or_errors(
 
     system: name of the system in messages. Raises the first error if all metrics fail.
     """
-    corpus.hypotheses = text_marks.keep_start(corpus.hypotheses)
+    corpus.hypotheses = sample_checks.keep_start(corpus.hypotheses)
     forms = {metric.unicode_form for metric in metrics}
     if len(forms) == 1:  # convert the text only once
         corpus = corpus.with_unicode_form(*forms)
@@ -86,7 +86,7 @@ def compute_batch_statistics(
 
     Memory use does not depend on the size of files if the kernel reads the text for all metrics.
     """
-    corpus.hypotheses = text_marks.keep_start(corpus.hypotheses)
+    corpus.hypotheses = sample_checks.keep_start(corpus.hypotheses)
     if len(metrics) == 1:
         corpus = corpus.with_unicode_form(metrics[0].unicode_form)
         run = metrics[0]._scan_text(corpus)  # noqa: SLF001
@@ -113,10 +113,10 @@ def compute_batch_statistics(
 
 def scan_sample(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:
     """Check a sample for unclean text and mixed-up inputs, and extend the summary."""
-    sample = text_marks.Sample(corpus.hypotheses, corpus.references, corpus.sources)
-    summary["text_marks"] = text_marks.find_marks(sample)
-    summary["mixup"] = input_mixups.find_mixup(sample, has_low_score=has_low_score)
-    reference_checks.compare_samples(summary, sample)
+    sample = sample_checks.Sample(corpus.hypotheses, corpus.references, corpus.sources)
+    summary["text_marks"] = sample_checks.find_marks(sample)
+    summary["mixup"] = sample_checks.find_mixup(sample, has_low_score=has_low_score)
+    sample_checks.compare_samples(summary, sample)
 
 
 def _add_token_count(

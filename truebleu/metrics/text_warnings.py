@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.metric_description import DescribedMetric
 from truebleu.metrics.scores import Score
-from truebleu.text import input_mixups, reference_checks, text_marks
+from truebleu.text import sample_checks
 from truebleu.text.segments import is_stream, iterate_items
 from truebleu.text.system_names import derive_system_name, guess_file_kind
 from truebleu.text.terminal_layout import join_words
@@ -79,14 +79,14 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
 # Kinds of warnings about texts. A metric named in an `UNSPLIT_KIND` warning does not split the text
 # and cannot distinguish the systems.
 UNSPLIT_KIND = "unsplit"
-SCRIPT_KIND, TOKENIZED_KIND = "script", text_marks.TOKENIZED
+SCRIPT_KIND, TOKENIZED_KIND = "script", sample_checks.TOKENIZED
 TOKENIZED_REFERENCES_KIND = "tokenized references"
 SPACES_KINDS = (TOKENIZED_KIND, TOKENIZED_REFERENCES_KIND)
 MIXUP_KIND, WRONG_REFERENCE_KIND = "wrong file", "wrong reference"
 IDENTICAL_KIND, CASE_KIND, UNICODE_KIND = "identical", "letter case", "unicode form"
 ENTITIES_KIND = "HTML entities"
 OUTPUT_REFERENCE_KIND = "output as reference"
-SPACED_KIND = text_marks.SPACED
+SPACED_KIND = sample_checks.SPACED
 # Kinds that only matter if the hypotheses and the references differ in them.
 COMPARED_KINDS = (UNICODE_KIND, ENTITIES_KIND, SPACED_KIND)
 # Kinds of warnings that make scores by the listed metrics unreliable: `score` advises against
@@ -103,15 +103,16 @@ MISSING_LINE = (
     "text again."
 )
 MIXUPS = {
-    input_mixups.SOURCE: "{evidence}. Is this the source instead of a system output?",
-    input_mixups.SOURCE_LANGUAGE: "this looks like the language of the source ({evidence}). Is "
+    sample_checks.SOURCE: "{evidence}. Is this the source instead of a system output?",
+    sample_checks.SOURCE_LANGUAGE: "this looks like the language of the source ({evidence}). Is "
     "this the wrong file?",
-    input_mixups.OTHER_LANGUAGE: "this does not look like the language of the references "
+    sample_checks.OTHER_LANGUAGE: "this does not look like the language of the references "
     "({evidence}). Is this the source, or another wrong file?",
-    input_mixups.SHIFTED: "the lines look shifted by {evidence} of the references. " + MISSING_LINE,
-    input_mixups.UNRELATED: "{evidence} share no more words with their references than with the "
+    sample_checks.SHIFTED: "the lines look shifted by {evidence} of the references. "
+    + MISSING_LINE,
+    sample_checks.UNRELATED: "{evidence} share no more words with their references than with the "
     "references of other lines. Are the lines in another order, or is this the wrong file?",
-    reference_checks.SHIFTED_LINES: "lines look shifted ({evidence} of the references). "
+    sample_checks.SHIFTED_LINES: "lines look shifted ({evidence} of the references). "
     + MISSING_LINE,
 }
 
@@ -285,7 +286,7 @@ def _warn_about_tokenizer_languages(
 ) -> Iterator[dict[str, Any]]:
     """Yield a warning for each tokenizer that is for another language than the references."""
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
-    is_long = any(one["characters"] >= text_marks.MIN_CHARACTERS_PER_SEGMENT for one in texts)
+    is_long = any(one["characters"] >= sample_checks.MIN_CHARACTERS_PER_SEGMENT for one in texts)
     for tokenizer, (expected, scripts) in TOKENIZER_LANGUAGES.items():
         names = [
             name for one, name in metrics.items() if one.parameters.get("tokenize") == tokenizer
@@ -347,8 +348,8 @@ def _warn_about_system(
     if (
         tokens is not None
         and tokens < MIN_TOKENS_PER_SEGMENT * segment_count
-        and characters > text_marks.MIN_CHARACTERS_PER_SEGMENT * examined
-        and not text_marks.find_differing_scripts(summary)
+        and characters > sample_checks.MIN_CHARACTERS_PER_SEGMENT * examined
+        and not sample_checks.find_differing_scripts(summary)
     ):
         text = (
             f"the tokenizer {tokenize} finds {tokens / segment_count:.1f} tokens per segment "
@@ -616,7 +617,7 @@ def _warn_about_marks(summary: Summary) -> Iterator[tuple[str, int, str]]:
     lines_examined, examined, inputs = summary.get("text_marks") or ("", 0, [])
     for number, marks in enumerate(inputs):
         for kind, mark in marks.items():
-            if kind == text_marks.TOKENIZED:
+            if kind == sample_checks.TOKENIZED:
                 # The kernel counts tokenized hypotheses.
                 if number and mark.segments >= MIN_TOKENIZED_WITH_SHARE:
                     text = (
@@ -712,7 +713,7 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
     A text of `SCRIPT_KIND` continues a sentence that begins with the system's name and "is".
     """
     _, characters = summary["characters"]
-    scripts = text_marks.find_differing_scripts(summary)
+    scripts = sample_checks.find_differing_scripts(summary)
     if scripts:
         comparison = f"mostly {scripts[0]}, but the references are mostly {scripts[1]}"
         yield SCRIPT_KIND, f"{comparison}. Is this the wrong file?"
@@ -722,7 +723,7 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[tup
     from truebleu.text import languages
 
     target = None if language is None else languages.get_target_language(language)
-    if target is not None and characters >= text_marks.MIN_CHARACTERS_PER_SEGMENT:
+    if target is not None and characters >= sample_checks.MIN_CHARACTERS_PER_SEGMENT:
         text = languages.describe_script_mismatch(target, compute_script_shares(summary))
         if text:
             yield "language", text

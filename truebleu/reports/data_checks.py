@@ -7,6 +7,7 @@ remove a segment, choose another tokenizer, or inspect the segment.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.reports import payload
-from truebleu.text import languages, text_marks, tokenizers
+from truebleu.text import languages, sample_checks, tokenizers
 from truebleu.text.segments import DiskLines, Texts, to_kernel_texts
 from truebleu.text.tokenizers import Tokenize
 
@@ -163,7 +164,7 @@ FLAGS = {
 }
 
 # Flags that this module sets in all checked texts, with the kind of their marks in
-# `text_marks.PATTERNS`. The kernel also sets "tokenized".
+# `sample_checks.PATTERNS`. The kernel also sets "tokenized".
 MARK_KINDS = {"special-tokens": "special tokens", "tokenized": "subword marks"}
 
 # Negation words, keyed by language. A star matches the rest of a word.
@@ -305,14 +306,14 @@ def _flag_marks(
             continue
         bit = list(FLAGS).index(flag)
         offset, mask = bit // 8, 1 << bit % 8
-        strings, pattern = text_marks.PATTERNS[kind]
+        strings, pattern = sample_checks.PATTERNS[kind]
         for string in map(str.encode, strings):
             for i, text in enumerate(lines):
                 if (
                     text
                     and string in text
                     and not block[4 * i + offset] & mask
-                    and pattern.search(text.decode("utf-8", "replace"))
+                    and re.search(pattern, text.decode("utf-8", "replace"))
                 ):
                     block[4 * i + offset] |= mask
                     flag_counts[bit] += 1

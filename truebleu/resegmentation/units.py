@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from truebleu import _kernel
 from truebleu.text import sentencepiece
-from truebleu.text.text_marks import UNSPACED_LETTERS
+from truebleu.text.sample_checks import UNSPACED_LETTERS
 
 # Characters that extend the previous character although they are not in a category of marks.
 EXTENDING = {"\u0e33", "\u0eb3", "\uff9e", "\uff9f", *map(chr, range(0x1F3FB, 0x1F400))}

@@ -11,7 +11,7 @@ from page_helpers import HYPOTHESES, REFERENCES, fill_template, format_table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
-from truebleu.metrics.bleu_formula import round_to_single
+from truebleu.metrics.bleu import round_to_single
 from truebleu.rendering.number_format import format_segments_needed
 from truebleu.significance import TESTS, Measure, bootstrap_intervals, run_paired_tests
 from truebleu.significance.sacrebleu_compat import bootstrap_scores, randomize_scores

@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.metrics.nltk_bleu import NLTKBLEU as NLTKBLEU
     from truebleu.metrics.registry import metric as metric
     from truebleu.metrics.sari import SARI as SARI
-    from truebleu.metrics.statistics import Statistics as Statistics
+    from truebleu.metrics.scores import Statistics as Statistics
     from truebleu.metrics.captions import (
         CIDEr as CIDEr,
         document_frequencies as document_frequencies,
@@ -119,7 +119,7 @@ _NAMES = {
     "metrics.nltk_bleu": "NLTKBLEU",
     "metrics.registry": "metric",
     "metrics.sari": "SARI",
-    "metrics.statistics": "Statistics",
+    "metrics.scores": "Statistics",
     "metrics.ter": "TER ter",
     "metrics.wer": "CER MER WER WIL WIP",
     "pairwise.diversity": "distinct_n pairwise_diversity self_bleu",

@@ -3,7 +3,7 @@
 //! A row contains the hypothesis length, one or more effective reference lengths, and for each
 //! order the number of clipped matches and the number of n-grams. The formula here is fast for many
 //! rows.
-//! `truebleu/metrics/bleu_formula.py` is the readable definition; tests check that both give equal
+//! `truebleu/metrics/bleu.py` is the readable definition; tests check that both give equal
 //! results.
 
 #[cfg(feature = "page")]

@@ -10,8 +10,7 @@ import pytest
 import truebleu as tb
 from truebleu import BLEU, CHRF, InputError
 from truebleu.metrics import registry
-from truebleu.metrics.bleu import ARITHMETICS
-from truebleu.metrics.bleu_formula import SMOOTHING
+from truebleu.metrics.bleu import ARITHMETICS, SMOOTHING
 from truebleu.metrics.codebleu import CodeBLEU
 from truebleu.metrics.command_metric import Command
 from truebleu.metrics.meteor import METEOR

@@ -11,7 +11,7 @@ from textbook_examples import GUIDE, GUIDE_REFERENCES, TROOPS
 
 import truebleu
 from truebleu import InputError
-from truebleu.metrics.bleu_formula import round_to_single
+from truebleu.metrics.bleu import round_to_single
 from truebleu.metrics.cdec import CdecBLEU
 from truebleu.metrics.codebleu import KEYWORDS, CodeBLEU
 from truebleu.metrics.gec_gleu import GECGLEU

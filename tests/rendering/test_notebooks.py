@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 import truebleu as tb
-from truebleu.metrics.statistics import MAX_SHOWN_ROWS
+from truebleu.metrics.scores import MAX_SHOWN_ROWS
 
 TEXTS = ["the cat is on the mat", "nobody was there at all", "it rains"] * 8
 REFERENCES = ["the cat sat on the mat", "nobody is here at all", "it rains"] * 8

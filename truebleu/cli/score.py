@@ -46,7 +46,7 @@ from truebleu.cli.score_writers import ScoreResult
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import compute_statistics_or_errors
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.text.record import Record
 from truebleu.text.segments import (
     File,

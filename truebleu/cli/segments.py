@@ -41,7 +41,7 @@ from truebleu.cli.output import (
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import compute_batch_statistics, compute_statistics_or_errors
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.rendering.table_writers import ROW_FORMATS, RowWriter, TableSpec
 from truebleu.text.segments import make_rereadable
 from truebleu.text.system_names import ShortNames, format_path

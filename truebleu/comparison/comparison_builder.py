@@ -31,7 +31,7 @@ from truebleu.comparison.human_agreement import find_human_agreement, is_referen
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.significance import (
     Difference,
     Interval,

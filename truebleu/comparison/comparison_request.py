@@ -17,7 +17,7 @@ from truebleu.comparison import system_runs
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, Signature
 from truebleu.metrics.joint_counting import compute_statistics_or_errors
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
 from truebleu.text.segments import File

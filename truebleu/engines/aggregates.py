@@ -13,7 +13,7 @@ from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.metrics.accumulator import require_additive_metric
 from truebleu.metrics.base import Metric, summarize_reference_count
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
 

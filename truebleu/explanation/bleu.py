@@ -9,8 +9,7 @@ from typing import Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import ExplanationCase, split_text
-from truebleu.metrics.bleu import BLEU, USE_INSTEAD, BLEUScore
-from truebleu.metrics.bleu_formula import OFFSET, SMALL, TINY
+from truebleu.metrics.bleu import BLEU, OFFSET, SMALL, TINY, USE_INSTEAD, BLEUScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, join_nodes
 from truebleu.rendering.number_format import (

@@ -22,7 +22,7 @@ from truebleu._kernel import InputError, Table
 from truebleu.integrations import require_package
 from truebleu.metrics.accumulator import MAX_TOTAL, Accumulator
 from truebleu.metrics.base import summarize_reference_count
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 
 Totals = TypeVar("Totals", Accumulator, Statistics)
 

@@ -16,8 +16,7 @@ from truebleu.metrics import checked_scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.id_inputs import accept_ids, adapt_to_ids, takes_ids
 from truebleu.metrics.pairwise_scores import PairwiseScoring
-from truebleu.metrics.scores import CONTEXT_FIELDS, Score, Signature, unpack_row
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import CONTEXT_FIELDS, Score, Signature, Statistics, unpack_row
 from truebleu.metrics.table_metric import S, TableMetric, as_input_error
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
 from truebleu.text.token_ids import read_token_ids

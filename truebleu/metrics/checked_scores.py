@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from truebleu._kernel import Metric as KernelMetric
 from truebleu.metrics import text_warnings
-from truebleu.metrics.parametrized import insert_help
+from truebleu.metrics.parameters import insert_help
 from truebleu.metrics.scores import PRINTED_AS_ZERO
 from truebleu.text import corpus_inputs, sample_checks
 from truebleu.text.argument_checks import check_keywords

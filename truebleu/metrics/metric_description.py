@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import __version__
-from truebleu.metrics.parametrized import Parametrized
+from truebleu.metrics.parameters import Parametrized
 from truebleu.metrics.scores import CONTEXT_FIELDS, Signature
 from truebleu.text import tokenizers
 

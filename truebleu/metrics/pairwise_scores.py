@@ -12,7 +12,7 @@ from operator import index as integer
 from typing import Any, overload
 
 from truebleu._kernel import InputError, PairScores, Scores
-from truebleu.metrics.statistics import resolve_index
+from truebleu.metrics.scores import resolve_index
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 # sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates for rounding errors

@@ -16,8 +16,7 @@ from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.base import Corpus, CountedRows, Metric, MetricFailedError, MetricMissingError
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.id_inputs import accept_ids
-from truebleu.metrics.scores import Signature, TableScore
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Signature, Statistics, TableScore
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.terminal_layout import format_count
 

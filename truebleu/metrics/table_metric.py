@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.metric_description import DescribedMetric
-from truebleu.metrics.scores import Score, TableScore
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Score, Statistics, TableScore
 
 # Column names, indices of columns that may be negative, and limits relative to other columns.
 Constraints = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]

@@ -11,7 +11,7 @@ from typing import Any
 
 from truebleu._kernel import Corpus, InputError, Table
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.reports import payload
 from truebleu.text import segments, tokenizers
 from truebleu.text.argument_checks import is_whole_number

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from truebleu import _kernel
 from truebleu._kernel import Table, exchanged
 from truebleu.metrics.base import Metric
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.rendering.number_format import (
     MORE_DIGITS,
     NumberFormatter,

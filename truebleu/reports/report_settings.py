@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from truebleu.comparison.comparison_request import MetricStatistics, Request
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.reports import browser_kernel
 from truebleu.text import argument_checks
 from truebleu.text.terminal_layout import join_words

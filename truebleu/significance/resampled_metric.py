@@ -12,7 +12,7 @@ from typing import Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.base import Metric
-from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.scores import Statistics
 from truebleu.text import argument_checks
 from truebleu.text.record import Record
 

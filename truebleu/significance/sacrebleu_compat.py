@@ -15,7 +15,7 @@ from typing import Any
 
 from truebleu import _kernel
 from truebleu.metrics.base import Metric
-from truebleu.metrics.bleu_formula import round_to_single as rounded
+from truebleu.metrics.bleu import round_to_single as rounded
 from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.significance import memory_check
 from truebleu.text.record import Record

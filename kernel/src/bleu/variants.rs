@@ -1,6 +1,6 @@
 //! BLEU formulas of published implementations, for use without Python.
 //!
-//! They follow `truebleu/metrics/bleu_formula.py` operation by operation. [`super::BleuFormula`]
+//! They follow `truebleu/metrics/bleu.py` operation by operation. [`super::BleuFormula`]
 //! computes only sacreBLEU's formula, for many rows. This module computes every formula, with its
 //! intermediate steps.
 

@@ -32,11 +32,10 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
+from truebleu.metrics.base import PARTS_PER_TOKEN, Metric, make_ngram_column_limits
 from truebleu.metrics.checked_scores import score_function
 from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.metrics.scores import TableScore
-from truebleu.metrics.table_metric import make_ngram_column_limits
 from truebleu.text import corpus_inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]

@@ -13,10 +13,9 @@ from math import exp, log
 from typing import Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, CountedRows
+from truebleu.metrics.base import Corpus, CountedRows, make_ngram_column_limits
 from truebleu.metrics.bleu import BLEU, round_to_single
 from truebleu.metrics.python_metric import PythonMetric
-from truebleu.metrics.table_metric import make_ngram_column_limits
 from truebleu.text import tokenizers
 
 

@@ -193,7 +193,7 @@ def _needs_no_warning(summary: Summary, metric: Any, references: Sequence[str]) 
             text["accented"] > text_warnings.MAX_ACCENTED * text["characters"]
             and not metric.can_split("diacritics")
         )
-        or text_warnings.may_be_for_english(metric)
+        or metric.may_be_for_english
         or "output" in map(guess_file_kind, references)
         or metric.parameters.get("tokenize") in text_warnings.TOKENIZER_LANGUAGES
         or metric.warnings

@@ -18,10 +18,9 @@ from typing import Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, CountedRows
+from truebleu.metrics.base import Corpus, CountedRows, make_ngram_column_limits
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
-from truebleu.metrics.table_metric import make_ngram_column_limits
 from truebleu.text import argument_checks, tokenizers
 
 Precision = Fraction | float

@@ -13,9 +13,15 @@ from math import floor, isfinite, ldexp
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics.base import Corpus, CountedRows, Metric, MetricFailedError, MetricMissingError
+from truebleu.metrics.base import (
+    Corpus,
+    CountedRows,
+    Metric,
+    MetricFailedError,
+    MetricMissingError,
+    accept_ids,
+)
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.id_inputs import accept_ids
 from truebleu.metrics.scores import Signature, Statistics, TableScore
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.terminal_layout import format_count

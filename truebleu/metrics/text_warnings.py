@@ -14,7 +14,6 @@ from operator import eq
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
-from truebleu.metrics.metric_description import DescribedMetric
 from truebleu.metrics.scores import Score
 from truebleu.text import sample_checks
 from truebleu.text.segments import is_stream, iterate_items
@@ -194,18 +193,6 @@ def _get_reference_text(summaries: Mapping[str, Summary]) -> Any:
     return max(texts, key=lambda one: one["characters"], default=None)
 
 
-def may_be_for_english(metric: Any) -> bool:
-    """Return whether a metric depends on the language and was not given another than English.
-
-    Metrics that do not split words with diacritics have their own warning.
-    """
-    depends = (
-        type(metric).describe_language_mismatch is not DescribedMetric.describe_language_mismatch
-    )
-    is_english = metric.parameters.get("language", "en") == "en"
-    return depends and is_english and metric.can_split("diacritics")
-
-
 def _warn_about_metric_languages(
     summaries: Mapping[str, Summary], metrics: NamedMetrics, tag: str | None
 ) -> Iterator[dict[str, Any]]:
@@ -223,7 +210,7 @@ def _warn_about_metric_languages(
             return
         evidence = "outside a-z" if is_latin else "not Latin"
     for metric, name in metrics.items():
-        if tag is None and not may_be_for_english(metric):
+        if tag is None and not metric.may_be_for_english:
             continue
         from truebleu.text import languages
 

@@ -12,9 +12,8 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Metric
+from truebleu.metrics.base import Metric, S
 from truebleu.metrics.scores import TableScore
-from truebleu.metrics.table_metric import S
 from truebleu.text import tokenizers
 
 __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]

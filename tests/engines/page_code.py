@@ -40,7 +40,7 @@ def extract_commands(heading):
     return [command[1:] for command in words if command[:1] == ["truebleu"]]
 
 
-def make_tables(folder):
-    """Create the page's tables in a folder, which must be the current one, and return the names."""
+def make_tables(folder, page="engines"):
+    """Create a page's tables in a folder, which must be the current one, and return the names."""
     (folder / "examples").symlink_to(EXAMPLES)
-    return run_section_code("## Example tables", {})
+    return run_section_code("## Example tables", {}, page)

@@ -21,6 +21,12 @@ def tables(tmp_path, monkeypatch):
     return page_code.make_tables(tmp_path)
 
 
+@pytest.fixture
+def tables_at_scale(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return page_code.make_tables(tmp_path, "at-scale")
+
+
 def test_serialization_example(tables):
     scores = page_code.run_section_code("## Which data is transferred?", tables)["part"].scores()
     assert {system: by_metric["bleu"].value for system, by_metric in scores.items()} == {
@@ -51,8 +57,8 @@ def test_polars_example(tables):
     names["connection"].close()
 
 
-def test_bucket_example(tables):
-    names = page_code.run_section_code("## Significance at scale", tables, "at-scale")
+def test_bucket_example(tables_at_scale):
+    names = page_code.run_section_code("## Significance at scale", tables_at_scale, "at-scale")
     low, high = (
         getattr(names["intervals"](names["sums"])["cedar"], end) for end in ("low", "high")
     )
@@ -60,11 +66,11 @@ def test_bucket_example(tables):
 
 
 @pytest.mark.filterwarnings("ignore:Iceberg scan planning")
-def test_lake_example(tables):
+def test_lake_example(tables_at_scale):
     """The section compares each sum with the sum of the plain frame."""
     pytest.importorskip("deltalake", reason="deltalake is not installed")
     pytest.importorskip("pyiceberg", reason="pyiceberg is not installed")
-    names = page_code.run_section_code("## Delta Lake and Iceberg", tables, "at-scale")
+    names = page_code.run_section_code("## Delta Lake and Iceberg", tables_at_scale, "at-scale")
     assert dict(names["expected"].scores())["cedar"] == CEDAR
 
 

@@ -291,6 +291,18 @@ def test_outliers_are_found_named_and_left_out():
         tb.meta_evaluate(people, {"m": metric}, selection=tb.SystemSelection(["y"]))
 
 
+def test_rare_similar_name_of_a_metric_is_a_warning_and_unrated_output_is_left_out():
+    people = {"Bravo": [3.0, 2.0, 1.0], "Alpha": [1.0, 2.0, 2.0]}
+    scores = {**people, "brvo": [None, 2.0, None], "Bravos": [1.0, 2.0, 3.0]}
+    with pytest.warns(tb.TextWarning, match="m: left out 1 segment of 'brvo', .* 'Bravo'"):
+        table = tb.meta_evaluate(people, {"m": scores})
+    assert [one["systems"] for one in table.to_dict()["warnings"]] == [["Bravo"]]
+    systems = {name: ["a", "b", "c"] for name in ("Bravo", "Alpha", "Charlie")}
+    text = tb.EvaluatedText(systems, ["a", "b", "d"])
+    table = tb.meta_evaluate(people, {"BLEU": tb.BLEU()}, text=text)
+    assert "left out: Charlie (no human score)" in table.text()
+
+
 def test_values_are_found_by_set_metric_and_level():
     options = tb.StatisticOptions(["pearson", "pairwise"])
     table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)

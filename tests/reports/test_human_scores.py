@@ -80,6 +80,14 @@ def test_system_names_are_escaped():
     assert "&lt;b&gt;cedar" in section
 
 
+def test_rare_similar_name_is_a_warning():
+    human = make_human_scores() | {"ceder": [None, *[1.0] * 9, *[None] * (SEGMENTS - 10)]}
+    with pytest.warns(
+        tb.TextWarning, match="human scores: left out 9 segments of 'ceder', .*'cedar'"
+    ):
+        make_report(human=human)
+
+
 def test_system_without_human_scores_is_refused():
     human = make_human_scores()
     del human["birch"]

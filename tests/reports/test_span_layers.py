@@ -209,6 +209,13 @@ def test_command_adds_the_spans_and_counts_other_texts(corpus_files, mqm, capsys
     assert "truebleu report ref.en -i good.en poor.en -src src.en --spans mqm.tsv" in page
 
 
+def test_command_warns_about_a_rare_similar_name(corpus_files, mqm, capsys):
+    mqm.write_text(mqm.read_text("utf-8").replace("\nother", "\nPooor"), encoding="utf-8")
+    assert main([*REPORT, "-src", "src.en", "--spans", str(mqm)]) == 0
+    message = "mqm.tsv: left out 1 segment of 'Pooor', which is not a system; did you mean 'poor'?"
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

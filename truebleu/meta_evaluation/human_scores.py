@@ -312,6 +312,8 @@ def build_judged_systems(
             reasons |= find_reference_copies(systems, references)
     gold = {level: people.matrix}
     selected_gold, left_out = select_systems(gold, outliers=selection.outliers, references=reasons)
+    unrated = [system for system in systems or () if system not in people.matrix.systems]
+    left_out |= dict.fromkeys(unrated, "no human score")
     for key, names in groups.items():
         if level == SEGMENTS and len(names) != people.matrix.items:
             raise InputError(

@@ -28,6 +28,7 @@ from truebleu.meta_evaluation.human_scores import (
     resolve_metric,
 )
 from truebleu.meta_evaluation.meta_results import build_results
+from truebleu.meta_evaluation.score_files import warn_about_misspelt_names
 from truebleu.meta_evaluation.tasks import (
     DEFAULT_STATISTICS,
     NO_TESTS,
@@ -264,15 +265,19 @@ hits 3, epsilon 0.0>)
 
 
 def _collect_warnings(judged: JudgedSystems) -> list[Any]:
-    """Return the warnings about the texts that truebleu scored."""
+    """Return the warnings about system names, and about the texts that truebleu scored."""
+    warnings: list[Any] = []
     seen: dict[str, Any] = {}
     metrics = {}
     for name, scores in judged.metrics.items():
+        if SEGMENTS in scores.levels:
+            counts = scores.levels[SEGMENTS].count_scores()
+            warnings += warn_about_misspelt_names(name, counts, judged.systems)
         if scores.metric is not None:
             metrics[scores.metric] = name
             # Metrics implemented in Python do not check the texts.
             seen |= {k: v for k, v in scores.seen.items() if v["characters"][0]}
-    return list(text_warnings.warn_about_references(seen, metrics))
+    return [*warnings, *text_warnings.warn_about_references(seen, metrics)]
 
 
 def meta_evaluate_report(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, isnan, nan
 from typing import Any
@@ -29,6 +29,8 @@ from truebleu.text.terminal_layout import format_count
 
 # Maximum number of names listed in a message.
 MAX_LISTED_NAMES = 6
+# Similarity of names, from 0 to 1, from which one may be a misspelling of the other.
+MIN_SIMILARITY = 0.6
 # Weights of MQM errors (Markus Freitag et al. 2021: Experts, errors, and context. TACL). The most
 # specific name applies, ignoring case; other errors have weight 0.
 MQM_WEIGHTS: Mapping[str, float] = {
@@ -137,6 +139,10 @@ class Matrix:
         rows = [self.get_row(system) for system in self.systems]
         return [i for i in range(self.items) if not any(isnan(row[i]) for row in rows)]
 
+    def count_scores(self) -> dict[str, int]:
+        """Return the number of items with a score, by system."""
+        return {name: sum(not isnan(one) for one in self.get_row(name)) for name in self.systems}
+
     def compute_means(self, groups: Sequence[Hashable] | None = None) -> Matrix:
         """Return each system's mean score, or its mean per group of items."""
         keys = [None] * self.items if groups is None else groups
@@ -167,6 +173,25 @@ def format_names(names: Iterable[str]) -> str:
     unlisted = len(name_list) - MAX_LISTED_NAMES
     ending = f" and {unlisted} more" if unlisted > 0 else ""
     return f"{', '.join(name_list[:MAX_LISTED_NAMES])}{ending}"
+
+
+def warn_about_misspelt_names(
+    source: str, counts: Mapping[str, int], systems: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield a warning for each name that is probably a misspelt name of one of the systems.
+
+    It is similar to the name of a system that has more than twice as many entries.
+    counts: the number of entries in the source, by name.
+    """
+    names = {system.lower(): system for system in systems}
+    for name, count in counts.items():
+        system = names.get(argument_checks.find_closest(name, names, MIN_SIMILARITY), "")
+        if name not in systems and 2 * count < counts.get(system, 0):
+            text = (
+                f"{source}: left out {format_count(count, 'segment')} of '{name}', which is not a "
+                f"system; did you mean '{system}'?"
+            )
+            yield {"kind": "misspelt name", "systems": [system], "text": text}
 
 
 def align_metric(gold: Matrix, metric: Matrix, metric_name: str) -> Matrix:

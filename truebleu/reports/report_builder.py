@@ -47,7 +47,8 @@ setup, bibtex       sentences on the methods for a paper, and the BibTeX entries
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -58,6 +59,7 @@ from truebleu.comparison.comparison_columns import can_rank, get_score_digits
 from truebleu.comparison.comparison_request import Request, StatisticsByMetric
 from truebleu.comparison.setup_description import describe_result
 from truebleu.meta_evaluation.error_spans import ErrorSpans, read_spans
+from truebleu.meta_evaluation.score_files import warn_about_misspelt_names
 from truebleu.metrics.bleu import BLEU
 from truebleu.rendering.number_format import check_scale
 from truebleu.reports import (
@@ -148,7 +150,11 @@ class ReportData:
         self.settings = list(label_settings(tables, list(request.metrics), self.comparison))
         self.human_view = None
         if inputs.human is not None:
-            self.human_view = _build_human_view(inputs.human, request, counts)
+            from truebleu.meta_evaluation.human_scores import load_scores
+
+            people = load_scores(inputs.human, "human scores")
+            self._warn_about_names("human scores", people.matrix.count_scores())
+            self.human_view = _build_human_view(people, request, counts)
         self.columns = list(collect_score_columns(request, counts, self.comparison, self.settings))
         resegmentations = {
             name: get_resegmentation(request.original_systems[name]) for name in names
@@ -209,6 +215,8 @@ class ReportData:
         if find_unicode_form(list(request.metrics)) is not None:
             raise ValueError("spans: positions do not fit normalized text. Omit unicode_form.")
         texts = (self.systems, self.references, self.source)
+        annotated = Counter(entry.system for entry in error_spans.annotations)
+        self._warn_about_names(error_spans.name, annotated)
         entry, block, labels = span_layers.build_layers(error_spans, *texts, self._first_bleu)
         self.labels |= labels
         self.extra_entries["spans"] = entry
@@ -216,6 +224,12 @@ class ReportData:
             entry["block"] = None
         else:
             self.extra_blocks[entry["block"]] = block
+
+    def _warn_about_names(self, source: str, counts: Mapping[str, int]) -> None:
+        """Add warnings about misspelt names of systems in the human scores or error spans."""
+        names = [system["name"] for system in self.comparison["systems"]]
+        if warnings := list(warn_about_misspelt_names(source, counts, names)):
+            self.comparison["warnings"] = [*self.comparison.get("warnings", ()), *warnings]
 
     def _hash_inputs(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
         """Yield the name and the hash of each input."""

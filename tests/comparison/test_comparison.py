@@ -235,6 +235,7 @@ def test_family_members_keep_their_names():
     assert comparison["cedar"]["scores"]["mteval-v13a"]["score"] == expected
     assert "mteval-v13a: BLEU|#:2|bs:1000|ar:9|" in comparison.text()
     assert "mteval-v13a: BLEU|nrefs:2|bs:1000|ar:9|" in comparison.text(explain=True)
+    assert "cedar has the best mteval-v13a of 3 systems" in comparison.text()
 
 
 def test_segment_mean_metrics_are_supported():

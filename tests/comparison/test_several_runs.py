@@ -146,3 +146,11 @@ def test_invalid_runs_are_refused():
         compare({**RUNS, "new": {}}, LINES)
     with pytest.raises(ValueError, match="does not support multiple runs per system"):
         truebleu.report(RUNS, LINES)
+    with pytest.raises(ValueError, match="hypotheses: expected one output, found several runs"):
+        truebleu.check([LINES, LINES], LINES, minimum=30)
+
+
+@pytest.mark.parametrize("ids", [[[5, 6, 7]] * 127, [[[5, 6, 7]] * 127] * 2])
+def test_token_ids_in_lists_name_the_function_that_converts_them(ids):
+    with pytest.raises((TypeError, InputError), match=r"[Cc]onvert.*with tb\.token_ids"):
+        compare({"A": ids}, [[5, 6, 7]] * 127)

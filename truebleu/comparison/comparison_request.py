@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, TokenIds
 from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import system_runs
 from truebleu.metrics import registry
@@ -23,6 +23,7 @@ from truebleu.text import argument_checks, segments
 from truebleu.text.segments import File
 from truebleu.text.system_names import ShortNames, find_system
 from truebleu.text.terminal_layout import format_count
+from truebleu.text.token_ids import has_ids
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -199,11 +200,11 @@ class Request:
         self.buckets = references if isinstance(references, Buckets) else None
         # Metrics that truebleu computes, with the requested name if it is more specific.
         self.metrics = dict(_resolve_metrics(metrics))
-        outputs = None if systems is None else _check_systems(systems, references)
+        in_tokens = system_runs.all_accept_tokens(self.metrics)
+        outputs = None if systems is None else _check_systems(systems, references, in_tokens)
         # The output names of each system: one name, or one name per run.
         self.runs: system_runs.Runs = {}
         if outputs is not None:
-            in_tokens = system_runs.all_accept_tokens(self.metrics)
             outputs, self.runs = system_runs.split_systems_into_runs(
                 "systems", outputs, accepts_tokens=in_tokens
             )
@@ -460,7 +461,9 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
         yield metric, name
 
 
-def _check_systems(systems: Mapping[str, Any], references: Any) -> dict[str, Any]:
+def _check_systems(
+    systems: Mapping[str, Any], references: Any, accepts_tokens: bool
+) -> dict[str, Any]:
     """Convert the systems to a dict. Raises TypeError or ValueError for invalid systems."""
     if not hasattr(systems, "items"):
         hint = ". Are the systems and references swapped? The systems come first"
@@ -470,9 +473,14 @@ def _check_systems(systems: Mapping[str, Any], references: Any) -> dict[str, Any
             f"{hint if hasattr(references, 'items') else ''}"
         )
     checked_systems = dict(systems.items())
-    for name in checked_systems:
+    for name, value in checked_systems.items():
         if not isinstance(name, str) or not name:
             raise TypeError(f"systems: expected non-empty strings as names, found {name!r}")
+        if not (accepts_tokens or isinstance(value, TokenIds)) and has_ids(value):
+            raise TypeError(
+                f"systems: {name}: expected text, found integers. Convert token ids, also of the "
+                "references, with tb.token_ids(...)"
+            )
     if not checked_systems:
         raise ValueError("systems: expected at least one system")
     return checked_systems

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 from truebleu._kernel import InputError
-from truebleu.comparison import Comparison
+from truebleu.comparison import Comparison, system_runs
 from truebleu.comparison import score_log as log
 from truebleu.comparison.check_layout import (
     NO_VALID_SCORE,
@@ -279,6 +279,8 @@ class CheckJob:
             seed=seed,
         )
         self.request = Request(systems, references, metrics, testing=testing, **inputs)
+        if system_runs.has_several_runs(self.request.runs):
+            raise ParameterError("[[hypotheses]]: expected one output, found several runs")
         if not conditions.significant and (samples is not None or level != DEFAULT_LEVEL):
             option = "level" if samples is None else "samples"
             raise ParameterError(f"[[{option}]] has no effect without [[significant]]")

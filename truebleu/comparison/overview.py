@@ -136,7 +136,7 @@ def build_headline(content: Content) -> SentenceParts:
     pair = next(one for one in content["pairs"] if one["metric"] == name)
     second = pair["second"]
     if pair["value"] == 0:
-        equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
+        equal_text = f" have the same {metric['name']}, {format_score(score['score'])}."
         return [
             _build_headline_part(best["name"]),
             " and ",
@@ -147,8 +147,8 @@ def build_headline(content: Content) -> SentenceParts:
     baseline = ", the baseline," if best["name"] == content["baseline"] else ""
     system_count_text = "" if len(systems) == 2 else f" of {len(systems)} systems"
     is_uncertain = not pair["significant"]
-    best_phrase = f" has the best {metric['label']}" if is_uncertain else " is best"
-    unit = "" if is_uncertain else f" {metric['label']}"
+    best_phrase = f" has the best {metric['name']}" if is_uncertain else " is best"
+    unit = "" if is_uncertain else f" {metric['name']}"
     size, uncertainty = _describe_lead(content, pair, format_score)
     best_score = format_score(score["score"])
     parts: SentenceParts = [
@@ -174,7 +174,7 @@ def _describe_single_system(content: Content, metric: Content) -> SentenceParts:
     if score["interval"]:
         low, high = (format_score(score["interval"][end]) for end in ("low", "high"))
         interval_note = f" ({format_percent(content['level'])} interval {low} to {high})"
-    text = f" scores {format_score(score['score'])} {metric['label']}{interval_note}."
+    text = f" scores {format_score(score['score'])} {metric['name']}{interval_note}."
     return [_build_headline_part(system["name"]), text]
 
 
@@ -312,7 +312,7 @@ def _describe_human_agreement(content: Content) -> str:
         size = f"of {format_score(above)} to {format_score(up_to)}"
     return (
         f" On {agreement['data']}, human judges preferred the system with the "
-        f"{'higher' if metric['higher_is_better'] else 'lower'} {metric['label']} in "
+        f"{'higher' if metric['higher_is_better'] else 'lower'} {metric['name']} in "
         f"{agreement['agree']} of {agreement['pairs']} pairs with a difference {size}."
     )
 

@@ -122,10 +122,10 @@ def explain_untested_metrics(content: Content) -> Iterator[str]:
         if systems:
             warnings = content.get("warnings", [])
             is_unsplit = metric["name"] in list_unsplit_metrics(warnings)
-            reason = f"{metric['label']} of {join_words(systems)} is unreliable and was not tested."
+            reason = f"{metric['name']} of {join_words(systems)} is unreliable and was not tested."
             if is_unsplit:
                 reason = (
-                    f"{metric['label']} cannot split this text into words, so it is unreliable and "
+                    f"{metric['name']} cannot split this text into words, so it is unreliable and "
                     "was not tested."
                 )
             yield reason

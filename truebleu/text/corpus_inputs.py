@@ -24,6 +24,7 @@ from truebleu.text.segments import (
     label_reference_columns,
 )
 from truebleu.text.terminal_layout import format_count
+from truebleu.text.token_ids import has_ids
 
 Hypotheses: TypeAlias = Any
 References: TypeAlias = Any
@@ -428,6 +429,8 @@ def _make_splitter(
         problem = f"tokens require tokenize='none', not {tokenize!r}"
         if tokenize is None:
             problem = "this metric accepts text, not tokens"
+        elif has_ids(hypotheses):
+            problem += ". Convert token ids with tb.token_ids(...)"
         kind = type(hypotheses[0]).__name__
         first = next(iter(references), None) if isinstance(references, tuple) else None
         # NLTK expects several lists of tokens per segment, before the hypotheses.

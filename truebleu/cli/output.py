@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
-from truebleu.text.json_writer import VERSION, format_json
 from truebleu.text.operating_system import open_atomically
+from truebleu.text.record import JSON_VERSION, format_json
 from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import (
     ProgressLine,
@@ -304,7 +304,7 @@ class Results(Output):
 
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
         """Write a JSON object that starts with its kind and version."""
-        document = {f"truebleu_{kind}": VERSION, **content}
+        document = {f"truebleu_{kind}": JSON_VERSION, **content}
         self.write(f"{format_json(document, indent=1, default=str)}\n")
 
     def write_view(self, view: View, **choice: Any) -> None:

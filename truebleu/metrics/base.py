@@ -6,7 +6,6 @@ The kernel counts the integers and applies the formula, unless a subclass does s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, wraps
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
@@ -31,6 +30,8 @@ from truebleu.text.token_ids import has_ids, read_token_ids
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from typing_extensions import TypeVar
 
     from truebleu._kernel import Scan, Summary
@@ -86,7 +87,6 @@ class MetricMissingError(MetricFailedError, ImportError):
     """Raised for a metric whose package is not installed. The message says how to install it."""
 
 
-@dataclass(slots=True)
 class Corpus:
     """Text to score (hypotheses, references and possibly sources), with options for counting.
 
@@ -98,22 +98,31 @@ class Corpus:
     data_fields: signature fields about the text (default: those of re-segmented hypotheses).
     """
 
-    hypotheses: corpus_inputs.Hypotheses
-    references: corpus_inputs.References
-    workers: int = 1
-    sources: corpus_inputs.Hypotheses | None = None
-    progress: Callable[[int], None] | None = None
-    _: KW_ONLY
-    totals: bool = False
-    is_part: bool = False
-    unicode_form: str | None = None
-    data_fields: Mapping[str, str] | None = None
+    __slots__ = (
+        *("hypotheses", "references", "workers", "sources", "progress"),
+        *("totals", "is_part", "unicode_form", "data_fields"),
+    )
 
-    def __post_init__(self) -> None:
-        if self.data_fields is None:
-            self.data_fields = getattr(self.hypotheses, "signature_fields", None)
-        if type(self.workers) is not int or self.workers != 1:
-            self.workers = argument_checks.check_workers(self.workers)
+    def __init__(
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        workers: int = 1,
+        sources: corpus_inputs.Hypotheses | None = None,
+        progress: Callable[[int], None] | None = None,
+        *,
+        totals: bool = False,
+        is_part: bool = False,
+        unicode_form: str | None = None,
+        data_fields: Mapping[str, str] | None = None,
+    ) -> None:
+        self.hypotheses, self.references, self.sources = hypotheses, references, sources
+        self.workers = argument_checks.check_workers(workers)
+        self.progress, self.totals, self.is_part = progress, totals, is_part
+        self.unicode_form = unicode_form
+        if data_fields is None:
+            data_fields = getattr(hypotheses, "signature_fields", None)
+        self.data_fields = data_fields
 
     def with_unicode_form(self, form: str | None) -> Corpus:
         """Return the corpus with its text in a Unicode form, or unchanged if the form is None."""
@@ -123,8 +132,12 @@ class Corpus:
             corpus_inputs.normalize_input(form, value)
             for value in (self.hypotheses, self.references, self.sources)
         )
-        return replace(
-            self, hypotheses=hypotheses, references=references, sources=sources, unicode_form=form
+        return Corpus(
+            *(hypotheses, references, self.workers, sources, self.progress),
+            totals=self.totals,
+            is_part=self.is_part,
+            unicode_form=form,
+            data_fields=self.data_fields,
         )
 
 

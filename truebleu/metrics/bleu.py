@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY
 from math import exp, fsum, inf, log
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
@@ -41,6 +40,8 @@ from truebleu.text import corpus_inputs, tokenizers
 __all__ = ["BLEU", "BLEUScore", "bleu"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from truebleu._kernel import Summary
 
 # sacreBLEU's substitute for the logarithm of 0; its exponential is 0.

@@ -10,8 +10,7 @@ recalls instead of F-scores, and scores a corpus from summed counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
@@ -20,6 +19,9 @@ from truebleu.metrics.scores import OverlapScore
 from truebleu.text import argument_checks, corpus_inputs
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 
 class CHRFScore(OverlapScore):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, overload
 from truebleu._kernel import InputError, Scores, Table, sealed, unsealed
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
-from truebleu.text.record import Picklable
+from truebleu.text.record import Picklable, format_json
 from truebleu.text.terminal_layout import format_count
 
 # Signature fields for the scored data and confidence intervals, which do not change the metric,
@@ -403,8 +403,6 @@ class Score(Picklable):
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
-        from truebleu.text.json_writer import format_json
-
         return format_json(self.to_dict(), indent=1)
 
 

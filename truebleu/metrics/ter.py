@@ -8,7 +8,6 @@ of their program tercom. Its limits and the arithmetic are sacreBLEU 2.6.0's.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
@@ -20,6 +19,8 @@ from truebleu.text import corpus_inputs
 __all__ = ["TER", "TERScore", "ter"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.text.languages import Language
 

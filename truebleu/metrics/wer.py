@@ -8,7 +8,6 @@ match jiwer 4.0.0, which aligns with rapidfuzz.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu.metrics import parameters as p
@@ -19,6 +18,8 @@ from truebleu.text import tokenizers
 __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from truebleu.metrics.edit_alignment import EditAlignment
 
 EDIT_COLUMNS = ("hits", "substitutions", "deletions", "insertions")

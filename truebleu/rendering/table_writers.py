@@ -15,8 +15,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.text.json_writer import VERSION, format_json
-from truebleu.text.record import Record
+from truebleu.text.record import JSON_VERSION, Record, format_json
 from truebleu.text.terminal_layout import (
     cut_text,
     escape_invisible,
@@ -118,7 +117,7 @@ class TableSpec(Record):
     @property
     def version_field(self) -> dict[str, int]:
         """The JSON field whose name contains the kind of table and whose value is the version."""
-        return {f"truebleu_{self.kind}": VERSION}
+        return {f"truebleu_{self.kind}": JSON_VERSION}
 
 
 class RowWriter:

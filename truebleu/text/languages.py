@@ -7,18 +7,16 @@ and FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two tags: `en-ja`, `eng_
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
 from truebleu.text import argument_checks, tokenizers
-from truebleu.text.json_writer import format_json
+from truebleu.text.record import Record
 
 DEFAULT_TOKENIZER = "13a"
 
 
-@dataclass(frozen=True)
-class LanguageKind:
+class LanguageKind(Record):
     """Group of languages with the same recommendations."""
 
     title: str
@@ -216,8 +214,7 @@ _REGIONS = """
 _SMALL_REGIONS = {("zh", "tw"), ("pt", "br")}
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(Record):
     """Language with its codes, names, scripts and recommended tokenizers."""
 
     code: str
@@ -237,14 +234,6 @@ class Language:
             f"<{self.name} ({', '.join(self.codes)}): tokenizer {self.tokenizer}, "
             f"recommended {recommended}>"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as a dictionary."""
-        return asdict(self)
-
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON text."""
-        return format_json(self.to_dict(), indent=1)
 
     @property
     def tokenizer(self) -> str:
@@ -314,11 +303,11 @@ def _parse_tag(tag: str) -> tuple[Language, ...]:
         region = region and (word.isupper() or is_suffix or lower_word not in by_code)
         if last and not last.script and word.title() in SCRIPT_NAMES:
             script = word.title()
-            languages[-1] = replace(last, script=script, scripts=(SCRIPT_NAMES[script],))
+            languages[-1] = last.replace(script=script, scripts=(SCRIPT_NAMES[script],))
         elif last and not last.region and (region or pair in _SMALL_REGIONS):
-            languages[-1] = replace(last, region=word.upper())
+            languages[-1] = last.replace(region=word.upper())
         elif last and not last.region and word.isdecimal() and len(word) == 3:
-            languages[-1] = replace(last, region=word)
+            languages[-1] = last.replace(region=word)
         elif lower_word in by_code and not is_suffix:
             languages.append(by_code[lower_word])
         else:
@@ -404,8 +393,7 @@ def get_default_tokenizer(tag: str) -> str:
 # ---- advice ----
 
 
-@dataclass(frozen=True)
-class UnsplitScript:
+class UnsplitScript(Record):
     """Script that some tokenizers do not split into words, with a sample for testing tokenizers."""
 
     language: str

@@ -1,8 +1,12 @@
-"""Base class of immutable, comparable records, whose annotations are their fields."""
+"""Immutable, comparable records, whose annotations are their fields, and their JSON text."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
+
+# Version of the JSON output of commands, which increases with each incompatible change.
+JSON_VERSION = 1
 
 
 class Picklable:
@@ -67,8 +71,6 @@ class Record:
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
-        from truebleu.text.json_writer import format_json
-
         return format_json(self.to_dict(), indent=1)
 
 
@@ -76,3 +78,16 @@ def _to_json_value(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _to_json_value(item) for name, item in value.items()}
     return value.to_dict() if isinstance(value, Record) else value
+
+
+def format_json(
+    value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None
+) -> str:
+    """Convert a value to JSON text without escaping non-ASCII characters.
+
+    >>> format_json({"name": "BLEU", "matches": [1, 2.5, None, True]})
+    '{"name": "BLEU", "matches": [1, 2.5, null, true]}'
+    """
+    import json
+
+    return json.dumps(value, indent=indent, ensure_ascii=False, default=default)

@@ -1,7 +1,7 @@
 """BLEU and related metrics, exact and explained."""
 
-from truebleu import bleu_family as _  # noqa: F401  registers the members of the family as metrics
 from truebleu._kernel import __version__
+from truebleu.metrics import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
@@ -83,7 +83,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
     from truebleu.testsets.published_set import TestSet as TestSet, testset as testset
     from truebleu.text.languages import language as language
     from truebleu.text.segments import File as File
-    from truebleu.text.token_ids import token_ids as token_ids
+    from truebleu.text.corpus_inputs import token_ids as token_ids
     from truebleu.text.tokenizers import ngrams as ngrams, tokenize as tokenize
 
 # Public names by module. A module is imported when one of its names is first used.
@@ -132,12 +132,25 @@ _NAMES = {
     "testsets.published_set": "TestSet testset",
     "text.languages": "language",
     "text.segments": "File",
-    "text.token_ids": "token_ids",
+    "text.corpus_inputs": "token_ids",
     "text.tokenizers": "ngrams tokenize",
 }
 PUBLIC = dict(sorted((name, module) for module, names in _NAMES.items() for name in names.split()))
 
 __all__ = ["__version__", *PUBLIC]  # noqa: PLE0604
+
+
+def _load_family() -> "Family":
+    from truebleu.bleu_family.family_catalogue import family
+
+    return family
+
+
+registry.add_name_source(
+    "the members of the BLEU family (truebleu family list)",
+    _load_family,
+    lambda name: _load_family()[name].metric,
+)
 
 
 def __getattr__(name: str) -> object:

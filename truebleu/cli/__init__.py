@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -39,7 +40,6 @@ from truebleu.cli.output import (
     print_text,
 )
 from truebleu.text.argument_checks import suggest_names
-from truebleu.text.operating_system import Terminated, end_process_by_signal, raise_on_signals
 
 # Summaries of the commands for the help. Each command has the same name as its module.
 COMMANDS = {
@@ -108,6 +108,43 @@ GENERAL_OPTIONS = OptionGroup(
     """,
     HELP,
 )
+
+
+class Terminated(SystemExit):
+    """SIGTERM or SIGHUP was received; `code` is the exit status that shells report."""
+
+
+def raise_on_signals() -> None:
+    """Make SIGTERM and SIGHUP raise `Terminated`, so that temporary files are removed.
+
+    Ignored signals stay ignored, because nohup and shells rely on this.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _raise_terminated)
+
+
+def _raise_terminated(number: int, _: object) -> None:
+    # A second signal must not interrupt the removal of temporary files.
+    for ignored_signal in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(ignored_signal, signal.SIG_IGN)
+    raise Terminated(128 + number)
+
+
+def end_process_by_signal(status: int) -> int:
+    """End the process with the signal that an exit status represents, or return another status.
+
+    This lets Ctrl-C also end a shell loop that contains the command.
+    """
+    if os.name == "posix":
+        import atexit
+
+        # Remove temporary folders now, because exit functions do not run after a fatal signal.
+        atexit._run_exitfuncs()  # noqa: SLF001
+        signal.signal(status - 128, signal.SIG_DFL)
+        os.kill(os.getpid(), status - 128)
+    return status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
-from truebleu.text.operating_system import open_atomically
 from truebleu.text.record import JSON_VERSION, format_json
 from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import (
@@ -22,6 +21,8 @@ from truebleu.text.terminal_layout import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from typing_extensions import Buffer
 
     from truebleu.metrics.scores import Score
@@ -106,7 +107,11 @@ class Output:
         if path in STANDARD_OUTPUT_NAMES:
             path = None
         self._announces_file = announces_file
-        self._atomic_file = None if path is None else open_atomically(path)
+        self._atomic_file: AbstractContextManager[BinaryIO] | None = None
+        if path is not None:
+            from truebleu.text.operating_system import open_atomically
+
+            self._atomic_file = open_atomically(path)
         self._name = path or STANDARD_OUTPUT
         self._binary: BinaryIO | _StandardOutput | None = None
         # Terminals and replacements of sys.stdout receive text. Files and pipes receive bytes

@@ -20,10 +20,10 @@ from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.scores import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
+from truebleu.text.corpus_inputs import has_ids
 from truebleu.text.segments import File
 from truebleu.text.system_names import ShortNames, find_system
 from truebleu.text.terminal_layout import format_count
-from truebleu.text.token_ids import has_ids
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary

@@ -25,7 +25,7 @@ from truebleu.metrics.scores import (
     unpack_row,
 )
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
-from truebleu.text.token_ids import has_ids, read_token_ids
+from truebleu.text.corpus_inputs import has_ids, read_token_ids
 
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 

@@ -1,10 +1,9 @@
-"""Operating system functions: signals, temporary folders, atomic writing, locks and safe paths."""
+"""Operating system functions: temporary folders, atomic writing, locks and safe paths."""
 
 from __future__ import annotations
 
 import os
 import re
-import signal
 import stat
 import threading
 import time
@@ -14,7 +13,7 @@ from typing import BinaryIO
 
 from truebleu._kernel import InputError
 
-# ---- signals, and temporary folders that are always removed ----
+# ---- temporary folders that are always removed ----
 
 
 @contextmanager
@@ -30,43 +29,6 @@ def make_temporary_folder() -> Iterator[str]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-class Terminated(SystemExit):
-    """SIGTERM or SIGHUP was received; `code` is the exit status that shells report."""
-
-
-def raise_on_signals() -> None:
-    """Make SIGTERM and SIGHUP raise `Terminated`, so that temporary files are removed.
-
-    Ignored signals stay ignored, because nohup and shells rely on this.
-    """
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _raise_terminated)
-
-
-def _raise_terminated(number: int, _: object) -> None:
-    # A second signal must not interrupt the removal of temporary files.
-    for ignored_signal in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        signal.signal(ignored_signal, signal.SIG_IGN)
-    raise Terminated(128 + number)
-
-
-def end_process_by_signal(status: int) -> int:
-    """End the process with the signal that an exit status represents, or return another status.
-
-    This lets Ctrl-C also end a shell loop that contains the command.
-    """
-    if os.name == "posix":
-        import atexit
-
-        # Remove temporary folders now, because exit functions do not run after a fatal signal.
-        atexit._run_exitfuncs()  # noqa: SLF001
-        signal.signal(status - 128, signal.SIG_DFL)
-        os.kill(os.getpid(), status - 128)
-    return status
 
 
 # ---- atomic files ----

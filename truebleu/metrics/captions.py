@@ -17,10 +17,10 @@ from dataclasses import KW_ONLY
 from functools import reduce
 from math import e, log, sqrt
 from operator import add
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics import checked_scores, text_warnings
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
@@ -37,12 +37,14 @@ BETA = 1.2
 MAX_IMAGES = 10**9
 
 
-class DocumentFrequencies(dict[str, Any]):
+class DocumentFrequencies(Mapping[str, Any]):
     """Number of images, and for each n-gram the number of images whose references contain it.
 
-    It is the mapping `{"images": N, "counts": {"a dog": 12}}`, which is also the content of a file
-    of frequencies. Tokens of an n-gram are separated by spaces.
+    It is the read-only mapping `{"images": N, "counts": {"a dog": 12}}`, which is also the content
+    of a file of frequencies. Tokens of an n-gram are separated by spaces.
     """
+
+    __slots__ = ("_counts", "_images")
 
     def __init__(self, content: Any) -> None:
         """Copy and check frequencies. Raises ValueError for invalid ones."""
@@ -52,8 +54,8 @@ class DocumentFrequencies(dict[str, Any]):
                 'expected {"images": N, "counts": {"a dog": 12, ...}}, found '
                 f"{argument_checks.format_value(content)}"
             )
-        super().__init__(images=content["images"], counts=dict(content["counts"]))
-        for name, value in (("images", self["images"]), *self["counts"].items()):
+        self._images, self._counts = content["images"], dict(content["counts"])
+        for name, value in (("images", self._images), *self._counts.items()):
             if type(value) is not int or not 1 <= value <= MAX_IMAGES:
                 raise ValueError(
                     f"{name!r:.60}: expected a count of 1 or more, found {value!r:.40}"
@@ -62,36 +64,41 @@ class DocumentFrequencies(dict[str, Any]):
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> DocumentFrequencies:
         """Read a JSON file of frequencies. Raises InputError for missing or invalid files."""
-        name = os.fspath(path)
+        name, place = os.fspath(path), f"document frequencies (df): {os.fspath(path)}"
+        if name.endswith((".p", ".pkl", ".pickle")):
+            raise InputError(f"{place}: truebleu does not read pickle files. Convert it to JSON.")
         try:
-            with open(name, encoding="utf-8") as stream:
-                return cls(argument_checks.load_json(stream.read()))
+            return cls(caption_files.read_json(name))
         except OSError as error:
-            raise InputError(f"document frequencies (df): {name}: {error.strerror}") from None
+            raise InputError(f"{place}: {error.strerror}") from None
         except ValueError as error:
-            advice = ""
-            if name.endswith((".p", ".pkl", ".pickle")):
-                advice = " truebleu does not read pickle files; convert the file to JSON"
-            raise InputError(
-                f"document frequencies (df): {name} is invalid: {error}.{advice}"
-            ) from None
+            raise InputError(f"{place}: {str(error).removeprefix(f'{name}, ')}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file of frequencies."""
         with open(path, "w", encoding="utf-8") as stream:
-            json.dump(self, stream, ensure_ascii=False)
+            json.dump({"images": self._images, "counts": self._counts}, stream, ensure_ascii=False)
 
     @property
     def checksum(self) -> str:
         """The first 8 hexadecimal digits of the SHA-256 checksum of the sorted content."""
-        content = json.dumps(list(self.values()), sort_keys=True)
+        content = json.dumps([self._images, self._counts], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:8]
 
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash((self["images"], len(self["counts"])))
+    def __getitem__(self, key: str) -> Any:
+        return {"images": self._images, "counts": MappingProxyType(self._counts)}[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("images", "counts"))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __hash__(self) -> int:
+        return hash((self._images, len(self._counts)))
 
     def __repr__(self) -> str:
-        return f"DocumentFrequencies({self['images']} images, {len(self['counts'])} n-grams)"
+        return f"DocumentFrequencies({self._images} images, {len(self._counts)} n-grams)"
 
 
 def document_frequencies(
@@ -211,11 +218,6 @@ class CaptionMetric(SegmentMeanMetric):
             yield (
                 int(any(map(caption_files.HIDDEN_LINE_BREAK.search, (hypothesis, *references)))),
             )
-
-    def _score_with_warnings(self, *inputs: Any) -> Any:
-        score = checked_scores.score_with_warnings(self, *inputs)
-        checked_scores.raise_text_warnings(text_warnings.warn_about_line_breaks([score]))
-        return score
 
     @property
     def _is_sum_based(self) -> bool:
@@ -371,11 +373,9 @@ def _weight(counts: NgramCounts, logs: Mapping[str, float], log_images: float) -
     vectors, norms = [], []
     for order in counts:
         vector = {g: float(count) * (log_images - logs.get(g, 0.0)) for g, count in order.items()}
-        norm = 0.0
-        for weight in vector.values():
-            norm += pow(weight, 2)
         vectors.append(vector)
-        norms.append(sqrt(norm))
+        # sum() would not round like the original.
+        norms.append(sqrt(reduce(add, (pow(weight, 2) for weight in vector.values()), 0.0)))
     return vectors, norms, sum(counts[1].values()) if len(counts) > 1 else 0
 
 

@@ -164,6 +164,7 @@ def score_with_warnings(
         check_texts({system: summary}, references, {metric: metric.name})
     if abs(score.value) < PRINTED_AS_ZERO:
         raise_text_warnings(text_warnings.warn_about_zero_scores([(system, metric.name, score)]))
+    raise_text_warnings(text_warnings.warn_about_line_breaks([score]))
     return score
 
 

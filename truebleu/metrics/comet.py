@@ -102,8 +102,8 @@ class COMET(NeuralMetric):
         inputs = self._list_inputs()
         samples = [{"mt": text} for text, _ in texts]
         if "src" in inputs:
-            sources = corpus_inputs.read_segments(corpus.sources, [""] * len(texts))
-            for sample, (source, _) in zip(samples, sources, strict=True):
+            sources = corpus_inputs.read_sources(corpus.sources, len(texts))
+            for sample, source in zip(samples, sources, strict=True):
                 sample["src"] = source
         if "ref" in inputs:
             for sample, (_, references) in zip(samples, texts, strict=True):

@@ -146,11 +146,9 @@ class Command(SegmentMeanMetric):
         from truebleu.text import corpus_inputs
         from truebleu.text.operating_system import make_temporary_folder
 
-        sources = None
+        sources = []
         if self.NEEDS_SOURCE:
-            sources = [
-                text for text, _ in corpus_inputs.read_segments(corpus.sources, [""] * len(texts))
-            ]
+            sources = corpus_inputs.read_sources(corpus.sources, len(texts))
         max_references = max(len(others) for _, others in texts)
         if "{ref}" in self.program and max_references > 1:
             number = 1 + next(i for i, (_, others) in enumerate(texts) if len(others) > 1)
@@ -159,7 +157,7 @@ class Command(SegmentMeanMetric):
                 "file per reference to the program."
             )
         with make_temporary_folder() as folder:
-            columns = {"hyp": [[text for text, _ in texts]], "src": [sources or []]}
+            columns = {"hyp": [[text for text, _ in texts]], "src": [sources]}
             columns["refs"] = columns["ref"] = [
                 [others[i] if i < len(others) else "" for _, others in texts]
                 for i in range(max_references)

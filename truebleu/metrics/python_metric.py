@@ -116,9 +116,6 @@ class PythonMetric(Metric[PythonScore]):
         """True if the formula's scores are multiplied by 100."""
         return self.SCALE == 100.0
 
-    def _prepare(self) -> None:
-        """Do nothing, because the kernel does not compute this metric."""
-
     def _scan_text(self, _: Corpus) -> None:
         return None
 

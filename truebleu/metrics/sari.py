@@ -15,8 +15,7 @@ from dataclasses import KW_ONLY
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from truebleu import _kernel
-from truebleu._kernel import InputError, Scores, Table
+from truebleu._kernel import Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.python_metric import (
@@ -60,7 +59,7 @@ class SARI(SourceMetric):
     {'add': 33.81, 'keep': 42.22, 'delete': 83.1}
     """
 
-    __slots__ = ("_counter",)
+    __slots__ = ()
 
     NAME = "SARI"
     CITATIONS = CITATIONS
@@ -94,18 +93,15 @@ class SARI(SourceMetric):
         optional=True,
     )  # fmt: skip
 
-    def _prepare(self) -> None:
-        """Create the kernel's counter."""
-        values = self._values
-        self._tokenizes_in_kernel = tokenizers.uses_kernel_tokenizer(
-            values["tokenize"], values["lowercase"]
-        )
-        self._counter = _kernel.Metric.sari(
+    def build_kernel_settings(self) -> dict[str, Any]:
+        """Return the kernel's metric settings."""
+        return {
+            "metric": "sari",
             **self._build_lexer_settings(),
-            split_sources=values["split_sources"],
-            averages_precisions=values["average"] == "precisions",
-            deletion_precision=values["deletion"] == "precision",
-        )
+            "split_sources": self.split_sources,
+            "averages_precisions": self.average == "precisions",
+            "deletion_precision": self.deletion == "precision",
+        }
 
     @property
     def name(self) -> str:
@@ -144,7 +140,7 @@ class SARI(SourceMetric):
 
     def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
         scan = corpus_inputs.scan_corpus(
-            self._counter,
+            self._kernel,
             corpus.hypotheses,
             corpus.references,
             sources=corpus.sources,
@@ -162,7 +158,7 @@ class SARI(SourceMetric):
         return table, EMPTY_SUMMARY | counts
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
-        return self._counter.scores(table, corpus=not segment)
+        return self._kernel.scores(table, corpus=not segment)
 
     def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason why a score is 0."""
@@ -242,14 +238,7 @@ class SentenceSARI(SegmentMeanMetric):
         return {"variant": variant} if is_variant else None
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[tuple[float, ...]]:
-        sources = corpus_inputs.read_text_list(
-            "sources", corpus_inputs.recognize_sources(corpus.sources)
-        )
-        if len(sources) != len(texts):
-            raise InputError(
-                f"the inputs have different numbers of segments: sources {len(sources)}, "
-                f"hypotheses {len(texts)}"
-            )
+        sources = corpus_inputs.read_sources(corpus.sources, len(texts))
         split, compute = _PROGRAMS[self.variant]
         numbers: list[tuple[float, ...]] = []
         for source, (text, references) in zip(sources, texts, strict=True):

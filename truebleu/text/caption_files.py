@@ -10,6 +10,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.text import argument_checks
+from truebleu.text.segments import File
 from truebleu.text.terminal_layout import format_count
 
 # Characters at which COCO's tokenizer starts a new line, in addition to newlines.
@@ -31,8 +32,8 @@ def describe_line_breaks(count: int) -> str:
 def is_annotation_file(path: str) -> bool:
     """Return whether a file is COCO's annotation file: a JSON object with "annotations"."""
     try:
-        content = _read_json(path) if path.lower().endswith(".json") else None
-    except InputError:
+        content = read_json(path) if path.lower().endswith(".json") else None
+    except (InputError, OSError):
         return False
     return isinstance(content, dict) and "annotations" in content
 
@@ -48,7 +49,7 @@ def read_annotations(path: str) -> dict[Any, tuple[str, ...]]:
 
     Raises InputError if an image has no reference, or if a reference has no text.
     """
-    content = _read_json(path)
+    content = read_json(path)
     rows = content.get("annotations") if isinstance(content, Mapping) else None
     if not isinstance(rows, list):
         raise InputError(f'{path}: expected an object with the list "annotations"')
@@ -76,7 +77,7 @@ def read_results(path: str, images: Mapping[Any, Any]) -> list[str]:
 
     Raises InputError if an image is missing, occurs twice, or is not one of `images`.
     """
-    content = _read_json(path)
+    content = read_json(path)
     if not isinstance(content, list):
         raise InputError(f'{path}: expected a list of objects with "image_id" and "caption"')
     captions: dict[Any, str] = {}
@@ -92,14 +93,9 @@ def read_results(path: str, images: Mapping[Any, Any]) -> list[str]:
     return [captions[image] for image in images]
 
 
-def _read_json(path: str) -> Any:
-    try:
-        with open(path, encoding="utf-8-sig") as stream:
-            text = stream.read()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8: {error.reason} at byte {error.start}") from None
+def read_json(path: str) -> Any:
+    """Return the value in a JSON file. Raises InputError with the line for other content."""
+    text = "\n".join(File(path).read_lines()).removeprefix("\ufeff")
     return argument_checks.parse_json(text, path)
 
 

@@ -214,6 +214,17 @@ def read_text_list(role: str, texts: Hypotheses) -> list[str]:
     return _check_texts(role, iterate_items(role, _recognize_input(role, texts)))
 
 
+def read_sources(sources: Hypotheses | None, segment_count: int) -> list[str]:
+    """Return the source of each segment. Raises InputError for another number of sources."""
+    texts = read_text_list("sources", recognize_sources(sources))
+    if len(texts) != segment_count:
+        raise InputError(
+            f"the inputs have different numbers of segments: sources {len(texts)}, "
+            f"hypotheses {segment_count}"
+        )
+    return texts
+
+
 def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
     """Return the sets of texts, and whether there is one per source instead of a single set.
 

@@ -21,7 +21,6 @@ from truebleu.cli.input_files import (
 )
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import Progress, UnavailableError, UsageError, print_message
-from truebleu.cli.score_writers import ScoreResult
 from truebleu.comparison.comparison_request import Request
 from truebleu.engines.common_api import format_id
 from truebleu.metrics.base import Metric
@@ -201,32 +200,6 @@ def name_table(paths: Sequence[str]) -> str:
     return derive_system_name(os.path.basename(os.path.abspath(path or os.curdir)))
 
 
-def score_tables(
-    options: argparse.Namespace, metrics: Sequence[Metric[Any]], progress: Progress
-) -> list[ScoreResult]:
-    """Return the scores of each system and group for each metric."""
-    tables = Tables(options)
-    results: list[ScoreResult] = []
-    for system in tables.systems:
-        sums = tables.aggregate_system(system, tables.by, metrics, progress)
-        label = {tables.system_name: system.name} if tables.get_system_label(system) else {}
-        # Groups with only nulls have no score. NaN does not equal itself, so do not look up keys.
-        sizes = [segments for segments in sums.group_segments() if segments]
-        for (key, scores), segments in zip(sums.scores().items(), sizes, strict=True):
-            keys: dict[str, Any] = {**label, **dict(zip(sums.by, key, strict=True))}
-            # A column named "system" names the systems; tables may contain the same system names.
-            name = system.name
-            if "system" in sums.by:
-                key_text = _format_system_name("", (keys["system"],))
-                name = f"{name}: {key_text}" if label else key_text
-            group = {"group": keys, "segments": segments} if keys else {}
-            results += [
-                ScoreResult(name, score.name, score, **group)
-                for score in (scores.values() if isinstance(scores, dict) else [scores])
-            ]
-    return results
-
-
 def import_duckdb_engine() -> Any:
     """Return the DuckDB engine. Raise UnavailableError if DuckDB is missing."""
     try:
@@ -303,7 +276,7 @@ def read_systems(
             if hyp is None or refs is None:
                 nulls += 1
                 continue
-            name = _format_system_name(
+            name = format_system_name(
                 tables.get_system_label(system) if system_key else system.name, system_key
             )
             rows = systems_by_group.setdefault(key, {}).setdefault(name, {})
@@ -359,7 +332,7 @@ def _read_rows(
                 yield key, system_key, id_, row[0], row[1]
 
 
-def _format_system_name(table: str, key: Key) -> str:
+def format_system_name(table: str, key: Key) -> str:
     """Return the name of a system: the name of its table, its key in the table, or both."""
     key_text = "/".join("null" if part is None else str(part) for part in key)
     return ": ".join(filter(None, (table, key_text)))
@@ -421,7 +394,7 @@ def aggregate_buckets(
         )
         for key, part in sums.split(tuple(within)).items():
             for system_key, system_part in part.split(tuple(tables.by)).items():
-                system_name = _format_system_name(
+                system_name = format_system_name(
                     name if name or system_key else system.name, system_key
                 )
                 parts.setdefault(key, {})[system_name] = system_part

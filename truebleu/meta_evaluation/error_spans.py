@@ -15,6 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from truebleu._kernel import InputError
@@ -91,16 +92,28 @@ class Annotation:
 
         Raises InputError for a position that does not exist.
         """
-        convert_target = _make_converter(self.location, target, self.unit, self.tokens)
         errors = []
         for error in self.errors:
-            start, end, token = error.start, error.end, ""
-            if start is not None and error.side == TARGET:
-                start, end, token = convert_target(start, end)
-            elif start is not None and source is not None:
-                start, end, _ = _make_converter(self.location, source)(start, end)
-            category = error.category or token
-            errors.append(replace(error, start=start, end=end, category=category))
+            is_target = error.side == TARGET
+            text, unit = (target, self.unit) if is_target else (source, None)
+            if text is None or error.start is None or error.end is None:
+                errors.append(error)
+                continue
+            start, end = error.start, error.end
+            units = None if unit is None else _list_units(text, unit)
+            length = len(text) if units is None else len(units)
+            if is_target and start == end and 0 <= start - length < len(self.tokens):
+                category = error.category or self.tokens[start - length]
+                errors.append(replace(error, start=None, end=None, category=category))
+                continue
+            if not 0 <= start <= end < length + (units is None):
+                raise InputError(
+                    f"{self.location}: the span from {start} to {end} is outside the text, which "
+                    f"has {format_count(length, 'character')}: {format_value(text)}"
+                )
+            if units is not None:
+                start, end = units[start][0], units[end][1]
+            errors.append(replace(error, start=start, end=end))
         return replace(self, errors=tuple(errors), unit=None, tokens=())
 
 
@@ -182,37 +195,17 @@ def _input_error(location: str, expected: str, value: Any) -> InputError:
 # ---- positions and errors ----
 
 
-def _make_converter(
-    location: str, text: str, unit: re.Pattern[str] | None = None, tokens: Sequence[str] = ()
-) -> Callable[[Any, Any], tuple[int | None, int | None, str]]:
-    """Return a function that converts the start and end of a span to code points.
-
-    unit: pattern of the units, whose last one belongs to the span (default: code points, of which
-        the last one does not). tokens: names of the special tokens that follow the text, each of
-        which counts as one unit. The third result is the name of such a token.
-    """
+@lru_cache(maxsize=16)
+def _list_units(text: str, unit: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return the start and end of each unit of positions, which belong to spans on both ends."""
     # Appraise removes the white space around the text.
     strips = unit is _APPRAISE_UNIT
     indent = len(text) - len(text.lstrip()) if strips else 0
     units: list[tuple[int, int]] = []
-    for match in (
-        unit.finditer(text, indent, len(text.rstrip()) if strips else len(text)) if unit else ()
-    ):
+    for match in unit.finditer(text, indent, len(text.rstrip()) if strips else len(text)):
         # A character beyond U+FFFF has two UTF-16 units.
         units += [match.span()] * (1 + (len(match[0]) == 1 and match[0] > "\uffff"))
-    length = len(units) if unit else len(text)
-
-    def convert(start: Any, end: Any) -> tuple[int | None, int | None, str]:
-        if start == end and 0 <= start - length < len(tokens):
-            return None, None, tokens[start - length]
-        if not 0 <= start <= end < length + (unit is None):
-            raise InputError(
-                f"{location}: the span from {start} to {end} is outside the text, which has "
-                f"{format_count(length, 'character')}: {format_value(text)}"
-            )
-        return (units[start][0], units[end][1], "") if unit else (start, end, "")
-
-    return convert
+    return units
 
 
 def _parse_errors(annotation: Annotation, raw_errors: Any) -> Annotation:

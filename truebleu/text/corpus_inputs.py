@@ -664,8 +664,9 @@ def normalize_input(form: str | None, value: Any) -> Any:
 
 # Formats of the module `array` for integers of each size in bytes.
 _SIGNED, _UNSIGNED = ({array(form).itemsize: form for form in forms} for forms in ("bhiq", "BHIQ"))
-# Formats of the buffer protocol.
-_KINDS = {"int": "bhilqn", "uint": "BHILQN", "float": "efdg", "bool": "?"}
+_INTEGER_FORMATS = "bhilqnBHILQN"
+# Names of other types, by their format in the buffer protocol.
+_TYPE_NAMES = {"e": "float16", "f": "float32", "d": "float64", "g": "float128", "?": "bool"}
 # Devices of DLPack whose memory the processor can read: CPU, and CPU memory pinned for a GPU.
 _CPU_DEVICES = (1, 3, 11)
 
@@ -825,13 +826,12 @@ def _read_list_rows(values: Any) -> tuple[Any, str, list[int], list[int] | None]
             raise InputError(f"segment {number} is missing (None)")
         if not _is_array(segment) and not isinstance(segment, list | tuple):
             raise TypeError(f"segment {number} is {type(segment).__name__} (expected integers)")
-    has_several = any(map(_has_several_rows, segments))
-    rows = list(segments)
-    if has_several:
+    rows, segment_ends = segments, None
+    if any(map(_has_several_rows, segments)):
         segments = [one if _has_several_rows(one) or not len(one) else [one] for one in segments]
-        rows = [row for row in chain.from_iterable(segments) if row is not None]
-        counts = [sum(row is not None for row in segment) for segment in segments]
-    forms, parts, sizes = set(), [], []
+        segments = [[row for row in segment if row is not None] for segment in segments]
+        rows, segment_ends = list(chain(*segments)), list(accumulate(map(len, segments)))
+    parts, sizes = [], []
     for number, row in enumerate(rows, 1):
         try:
             part, form, shape = _read_integers(row)
@@ -841,9 +841,9 @@ def _read_list_rows(values: Any) -> tuple[Any, str, list[int], list[int] | None]
             raise TypeError(f"row {number}: {error}") from None
         if len(shape) != 1:
             raise TypeError(f"row {number} has {len(shape)} dimensions (expected 1)")
-        forms.add(form)
         parts.append((part, form))
         sizes.append(shape[0])
+    forms = {form for _, form in parts}
     form = forms.pop() if len(forms) == 1 else "Q" if "Q" in forms else "q"
     data = array(form)
     for number, (part, part_form) in enumerate(parts, 1):
@@ -854,7 +854,7 @@ def _read_list_rows(values: Any) -> tuple[Any, str, list[int], list[int] | None]
             data.extend(memoryview(part).tolist())
         except OverflowError:
             raise InputError(f"row {number}: negative id {min(part)}") from None
-    return data, form, list(accumulate(sizes)), list(accumulate(counts)) if has_several else None
+    return data, form, list(accumulate(sizes)), segment_ends
 
 
 def _has_several_rows(segment: Any) -> bool:
@@ -921,14 +921,12 @@ def _check_device(values: Any) -> None:
 def _get_format(view: memoryview) -> Any:
     """Return the format of the module `array` for the integers of a buffer."""
     letter, size = view.format.lstrip("@=<>!"), view.itemsize
-    kind = next((kind for kind, letters in _KINDS.items() if letter in letters), letter)
-    form = {"int": _SIGNED, "uint": _UNSIGNED}.get(kind, {}).get(size)
-    if form is None:
-        name = kind if kind == "bool" else f"{kind}{8 * size}"
+    if letter not in _INTEGER_FORMATS:
+        name = _TYPE_NAMES.get(letter, f"{letter}{8 * size}")
         raise TypeError(f"found values of type {name} (expected integers of 8 to 64 bits)")
     if size > 1 and view.format[0] in (">!" if sys.byteorder == "little" else "<"):
         raise TypeError("the integers have a foreign byte order (expected native order)")
-    return form
+    return (_SIGNED if letter.islower() else _UNSIGNED)[size]
 
 
 def _read_foreign_array(values: Any) -> _Integers:

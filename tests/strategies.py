@@ -157,3 +157,16 @@ HOSTILE = [
     "\ufeff",
     "\u202egnp.exe",
 ]
+
+# Names that would become elements, attributes or script if they were not escaped.
+HOSTILE_NAMES = [
+    "<img src=x onerror=alert(1)>",
+    "</article></main><script>alert(1)</script>",
+    '" onmouseover="alert(1)',
+    "' autofocus onfocus='alert(1)",
+    "<svg/onload=alert(1)>",
+    "javascript:alert(1)",
+    "&lt;b&gt;",
+    "\u202eevil\u2028\x00\ud800",
+    "{{script}}",
+]

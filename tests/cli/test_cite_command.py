@@ -46,31 +46,10 @@ def test_score_result_and_standard_input_are_cited(truebleu_command, tmp_path):
     assert json.loads(printed)["scores"][0]["signature"] in result.output.replace("\n", "")
 
 
-@pytest.mark.parametrize("command", ["compare", "report"])
-def test_html_is_cited_like_json(truebleu_command, tmp_path, command):
-    words = (REFERENCE, "-i", *SYSTEMS, "-parn", "99", "-o")
-    for name, path in ((command, "page.html"), ("compare", "result.json")):
-        assert truebleu_command(name, *words, tmp_path / path).status == 0
-    result = truebleu_command("cite", tmp_path / "page.html")
-    assert (result.status, result.error) == (0, "")
-    assert result.output == truebleu_command("cite", tmp_path / "result.json").output
-
-
 def test_playground_has_no_result(truebleu_command, tmp_path):
     truebleu_command("lab", "-o", tmp_path / "lab.html")
     error = truebleu_command("cite", tmp_path / "lab.html").error
     assert "expected a result of truebleu score or compare, found truebleu_report" in error
-
-
-def test_recorded_terminal_session_is_cited(truebleu_command, tmp_path):
-    words = ("compare", REFERENCE, "-i", *SYSTEMS, "-parn", "99", "-f", "text")
-    printed = truebleu_command(*words).output
-    coloured = "".join(f"\x1b[2m{line}\x1b[0m\r\n" for line in printed.splitlines())
-    for name, text in (("plain", printed), ("session", coloured)):
-        (tmp_path / name).write_text(text)
-    result = truebleu_command("cite", tmp_path / "session")
-    assert result.status == 0
-    assert result.output == truebleu_command("cite", tmp_path / "plain").output
 
 
 def test_methods_are_cited(truebleu_command):
@@ -82,11 +61,6 @@ def test_methods_are_cited(truebleu_command):
         *("benjamini-hochberg-1995-controlling", "kocmi-etal-2022-findings"),
         "federmann-etal-2022-ntrex",
     } <= set(list_keys(output))
-
-
-def test_default_is_bleu(truebleu_command):
-    expected = truebleu.cite()
-    assert list_keys(truebleu_command("cite").output) == expected.citations
 
 
 def test_latex_ends_before_the_entries(truebleu_command, result_file):

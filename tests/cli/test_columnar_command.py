@@ -139,13 +139,6 @@ def test_each_table_is_a_system(columnar_files, truebleu_command):
     ]
 
 
-def test_each_hypothesis_column_is_a_system(columnar_files, truebleu_command):
-    rows = read_group_scores(truebleu_command("score", "wide.parquet", "--hyp-column", *SYSTEMS))
-    assert [(row["group"], row["score"]) for row in rows] == [
-        ({"system": system}, compute_expected_score(system).value) for system in SYSTEMS
-    ]
-
-
 def test_single_hypothesis_column_gives_single_score(columnar_files, truebleu_command):
     result = truebleu_command("score", "wide.parquet", "--hyp-column", "cedar", "-f", "sacrebleu")
     expected = compute_expected_score("cedar")
@@ -173,17 +166,6 @@ def test_pattern_or_folder_selects_many_files(columnar_files, truebleu_command):
 
 
 # ---- metrics and formats ----
-
-
-def test_several_metrics_score_each_group(columnar_files, truebleu_command):
-    metrics = [truebleu.BLEU(), truebleu.CHRF(word_order=2), truebleu.TER()]
-    arguments = ["both.parquet", "--by", "system", "-m", "bleu", "chrf++", "ter", "--threads", "2"]
-    rows = read_group_scores(truebleu_command("score", *arguments))
-    assert [(row["name"], row["group"]["system"], row["score"]) for row in rows] == [
-        (metric.name, system, compute_expected_score(system, metric).value)
-        for system in SYSTEMS
-        for metric in metrics
-    ]
 
 
 def test_metric_options_apply_to_tables(columnar_files, truebleu_command):
@@ -263,14 +245,6 @@ def test_nan_and_infinity_can_be_group_keys(columnar_files, truebleu_command):
     result = truebleu_command("segments", "k.parquet", "--by", "k", "-f", "json")
     cells = [row["k"] for row in json.loads(result.output, parse_constant=pytest.fail)["rows"]]
     assert cells == ["nan", 0.0, 0.0, None, "inf", "nan"]
-
-
-def test_single_group_is_written_as_table(columnar_files, truebleu_command):
-    pq.write_table(pa.table({"hyp": ["a"], "ref": ["a"], "year": [2026]}), "one.parquet")
-    rows = read_group_scores(truebleu_command("score", "one.parquet", "--by", "year"))
-    assert [row["group"] for row in rows] == [{"year": 2026}]
-    text = truebleu_command("score", "one.parquet", "--by", "year", "-f", "text").output
-    assert ["year", "segments", "BLEU"] in [line.split()[:3] for line in text.splitlines()]
 
 
 def test_score_only_writes_only_scores(columnar_files, truebleu_command):
@@ -404,15 +378,6 @@ def test_parquet_without_pyarrow_fails_before_scoring(columnar_files):
     assert done.returncode == 1
     assert done.stderr == "truebleu: error: -f parquet needs pyarrow: pip install pyarrow\n"
     assert not Path("out.parquet").exists()
-
-
-def test_list_columns_are_several_references(columnar_files, truebleu_command):
-    reference_lists = [[text, None, "x"] for text in REFERENCES]
-    pq.write_table(pa.table({"hyp": HYPOTHESES["birch"], "ref": reference_lists}), "lists.parquet")
-    result = truebleu_command("segments", "lists.parquet", "-b", "-f", "tsv")
-    references = [tuple(refs) for refs in reference_lists]
-    expected = truebleu.BLEU().segments(HYPOTHESES["birch"], references).tolist()
-    assert [float(line) for line in result.output.split()] == expected
 
 
 def test_column_named_like_result_column_is_refused(columnar_files, truebleu_command):
@@ -602,12 +567,6 @@ def test_text_files_do_not_import_duckdb(columnar_files):
     )
     done = run_script(script)
     assert done.stdout.splitlines()[-1] == "", done.stdout + done.stderr
-
-
-def test_no_progress_or_library_output_without_terminal(columnar_files, truebleu_command):
-    """There is no progress line, no warning of a library, and no output at exit."""
-    result = truebleu_command("score", "both.csv", "--by", "system")
-    assert (result.status, result.error) == (0, "")
 
 
 # ---- published scores ----

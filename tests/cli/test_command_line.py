@@ -94,17 +94,6 @@ def test_segments_output_equals_sacrebleu_sentence_level(text_folder, truebleu_c
     )
 
 
-def test_short_prints_short_signature(text_folder, truebleu_command):
-    result = truebleu_command("score", "ref", "-i", "good", "-f", "text", "-sh")
-    assert "BLEU|#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0" in result.output
-
-
-def test_score_only_prints_number(text_folder, truebleu_command):
-    value = truebleu.bleu(GOOD, REFERENCE).value
-    result = truebleu_command("score", "ref", "-i", "good", "-b", "-w", "3", "-f", "text")
-    assert result.output == f"{value:.3f}\n"
-
-
 def test_pipe_gets_json_with_full_precision(text_folder, truebleu_command):
     score = truebleu.bleu(GOOD, REFERENCE)
     for arguments in ([], ["-f", "json"]):
@@ -129,18 +118,6 @@ def test_options_unknown_to_sacrebleu_reach_metric(text_folder, truebleu_command
     score = metric.score(GOOD, REFERENCE)
     assert read_scores(result)[0]["score"] == score.value
     assert read_scores(result)[0]["signature"] == str(score.signature)
-
-
-@pytest.mark.parametrize("form", ["text", "tsv", "latex", "markdown"])
-def test_several_systems_are_written_as_table(text_folder, truebleu_command, form):
-    result = truebleu_command("score", "ref", "-i", "good", "bad", "-f", form, "-w", "2")
-    assert result.status == 0, result
-    for system, lines in {"good": GOOD, "bad": BAD}.items():
-        value = f"{truebleu.bleu(lines, REFERENCE).value:.2f}"
-        assert any(system in line and value in line for line in result.output.splitlines())
-    mark = {"text": "good", "tsv": "\t", "latex": r"\begin{tabular}", "markdown": "|"}[form]
-    assert mark in result.output
-    assert "\x1b" not in result.output, "no colours in a pipe"
 
 
 @posix
@@ -270,32 +247,6 @@ def test_segments_writes_parquet(text_folder, truebleu_command):
 
 
 # Warnings
-
-
-@pytest.mark.parametrize(
-    ("hypotheses", "references", "words"),
-    [
-        (["The cat sat ."] * 120, ["The cat sat down."] * 120, ["tokenized"]),
-        (["\ufeffThe cat sat.", "a"], ["The cat sat.", "b"], ["byte-order mark", "hyp"]),
-        (["The cat sat.", "a"], ["The cat sat.", "a"], ["identical", "reference"]),
-    ],
-    ids=["tokenized", "byte-order mark", "identical"],
-)
-def test_suspicious_text_gives_warning(write, truebleu_command, hypotheses, references, words):
-    hyp, ref = write("hyp", hypotheses), write("ref", references)
-    result = truebleu_command("score", ref, "-i", hyp)
-    assert result.status == 0, result
-    assert read_scores(result)[0]["score"] == truebleu.bleu(hypotheses, references).value
-    assert "warning" in result.error
-    assert all(word in result.error for word in words), result
-
-
-def test_identical_systems_give_warning(text_folder, truebleu_command):
-    shutil.copy("good", "again")
-    result = truebleu_command("score", "ref", "-i", "good", "again")
-    assert result.status == 0
-    assert "good" in result.error
-    assert "again" in result.error
 
 
 # Errors

@@ -64,29 +64,6 @@ def compute_score(name, system=SYSTEMS[0]):
 # ---- metrics ----
 
 
-@pytest.mark.parametrize(
-    ("name", "score_of"),
-    [
-        ("score", lambda content: content["scores"][0]["score"]),
-        ("compare", lambda content: next(iter(content["systems"][0]["scores"].values()))["score"]),
-        ("explain", lambda content: content["systems"][0]["score"]),
-        ("segments", lambda content: content["rows"][0]["BLEU"]),
-    ],
-)
-def test_signature_selects_metric(run_on_examples, name, score_of):
-    """tests/project/test_metric_support.py covers all metrics and members in all commands."""
-    options = FAST_OPTIONS if name == "compare" else []
-    content = run_on_examples(name, "-m", SIGNATURE, *options, systems=SYSTEMS[:1])
-    if name == "segments":
-        metric = tb.metric(SIGNATURE)
-        assert (
-            score_of(content)
-            == metric.segments(read_output_lines(SYSTEMS[0]), read_output_lines(REFERENCE))[0]
-        )
-    else:
-        assert score_of(content) == compute_score(SIGNATURE)
-
-
 @pytest.mark.parametrize("name", ["mteval-v13a", SIGNATURE])
 def test_log_and_history_accept_metrics_members_and_signatures(
     run_on_examples, truebleu_command, tmp_path, name
@@ -121,15 +98,6 @@ def test_all_selects_all_metrics(run_on_examples):
     assert all(f'"{metric}"' in content for metric in metrics)
 
 
-def test_unknown_metric_gives_same_message_as_python(expect_error):
-    error = expect_error("score", REFERENCE, "-i", SYSTEMS[0], "-m", "blue", status=2)
-    with pytest.raises(
-        ValueError, match="unknown metric 'blue'; did you mean 'bleu'"
-    ) as python_error:
-        tb.metric("blue")
-    assert f"-m/--metrics: {python_error.value}" in error
-
-
 def test_family_score_accepts_several_systems(truebleu_command):
     options = ["-m", "mteval-v13a,multi-bleu", "-f", "json"]
     result = truebleu_command("family", "score", REFERENCE, "-i", *SYSTEMS, *options)
@@ -142,20 +110,6 @@ def test_family_score_accepts_several_systems(truebleu_command):
 
 
 # ---- inputs ----
-
-
-def test_docs_adds_document_scores_to_comparison(run_on_examples):
-    content = run_on_examples("compare", "--docs", EXAMPLES / "documents.txt", *FAST_OPTIONS[2:])
-    names = set(read_output_lines(EXAMPLES / "documents.txt"))
-    assert all(document in json.dumps(content["documents"]) for document in names)
-
-
-def test_by_document_scores_each_document(run_on_examples):
-    content = run_on_examples(
-        "score", "--docs", EXAMPLES / "documents.txt", "--by", "document", *FAST_OPTIONS[2:]
-    )
-    names = {one["group"]["document"] for one in content["scores"] if "group" in one}
-    assert names == set(read_output_lines(EXAMPLES / "documents.txt"))
 
 
 @pytest.mark.parametrize(
@@ -240,15 +194,6 @@ def test_runs_outside_compare_give_error(expect_error, command):
     assert "expected one file for new, found 2" in message or "No such file" in message
 
 
-def test_tables_use_system_letters_of_report(run_on_examples, tmp_path):
-    page = tmp_path / "page.html"
-    run_on_examples("report", "-o", page, *FAST_OPTIONS, parse=False)
-    compared = run_on_examples("compare", *FAST_OPTIONS)
-    letters = [system.get("letter") for system in compared["systems"]]
-    assert letters == ["A", "B"]
-    assert "A  cedar" in run_on_examples("compare", *FAST_OPTIONS, "-f", "text", parse=False).output
-
-
 def test_tsv_is_table_only_with_table_options(truebleu_command, write):
     pytest.importorskip("duckdb")
     rows = ["hyp\tref\tdomain", 'he said "yes\the said "no\tnews', "a b c d\ta b c e\tchat"]
@@ -266,27 +211,6 @@ def test_tsv_is_table_only_with_table_options(truebleu_command, write):
 
 
 # ---- output in pipes ----
-
-
-@pytest.mark.parametrize(
-    ("words", "is_json"),
-    [
-        (["explain", REFERENCE, "-i", SYSTEMS[0]], False),
-        (["compare", REFERENCE, "-i", *SYSTEMS, *FAST_OPTIONS], False),
-        (["family", "list"], False),
-        (["history", "scores.jsonl"], False),
-        (["score", REFERENCE, "-i", SYSTEMS[0]], True),
-        (["segments", REFERENCE, "-i", SYSTEMS[0]], True),
-        (["matrix", REFERENCE, "-k", "1"], True),
-    ],
-)
-def test_default_format_in_pipe_depends_on_command(
-    run_on_examples, truebleu_command, tmp_path, words, is_json
-):
-    run_on_examples("score", "--log", tmp_path / "scores.jsonl")
-    result = truebleu_command(*words, cwd=tmp_path)
-    assert result.status == 0
-    assert result.output.startswith("{") == is_json
 
 
 @pytest.mark.parametrize("name", ["score", "segments", "compare"])
@@ -372,19 +296,6 @@ def test_invalid_utf16_text_is_named(expect_error):
     assert re.search(r"reference.a.en.* not utf-16|cedar.en.* not utf-16", error), error
 
 
-def test_utf16_is_read_with_encoding_option(truebleu_command, write):
-    utf16_files = [
-        write(f"{path.name}.16", read_output_lines(path), encoding="utf-16")
-        for path in (REFERENCE, SYSTEMS[0])
-    ]
-    for path in utf16_files:
-        path.write_bytes(path.read_bytes().decode("utf-16").replace("\ufeff", "").encode("utf-16"))
-    result = truebleu_command(
-        "score", utf16_files[0], "-i", utf16_files[1], "-e", "utf-16", "-f", "json"
-    )
-    assert json.loads(result.output)["scores"][0]["score"] == compute_score("bleu")
-
-
 def test_directory_gives_specific_error(expect_error, tmp_path):
     error = expect_error("explain", REFERENCE, "-i", tmp_path, status=2)
     assert f"{tmp_path}: expected a file, found a folder" in error
@@ -404,17 +315,6 @@ def test_missing_input_option_explains_references(expect_error, name, tmp_path):
     assert re.search(
         r"missing HYP: name the system outputs with -i .*were read as references", error
     )
-
-
-def test_option_of_other_metric_names_metric(expect_error):
-    error = expect_error("score", REFERENCE, "-i", SYSTEMS[0], "-m", "bleu", "-cw", "2", status=2)
-    assert "-cw has no effect with -m bleu: it is an option of chrF (-m chrf)" in error
-
-
-def test_missing_library_gives_one_line_error(truebleu_command):
-    result = truebleu_command("score", REFERENCE, "-i", SYSTEMS[0], "-tok", "spm:")
-    assert "SentencePiece model: no path" in result.error
-    assert result.status == 1
 
 
 # ---- default formats ----
@@ -537,8 +437,3 @@ def test_progress_shows_percentage_and_remaining_time(doing):
     assert re.search(rf"{word}: \d+%.* left", terminal_output), terminal_output[-500:]
     # The progress line is removed before the result.
     assert terminal_output.rstrip().endswith("\x1b[K")
-
-
-def test_no_progress_without_terminal(run_on_examples):
-    result = run_on_examples("compare", "-parn", "200000", "-f", "text", parse=False)
-    assert (result.status, result.error) == (0, "")

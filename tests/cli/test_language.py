@@ -109,15 +109,6 @@ def test_language_does_not_change_signatures_and_members(language_folder, truebl
     assert tokenizers == ["13a", "mteval-v13a-lower", None, "ja-mecab-0.996-IPA"]
 
 
-def test_language_does_not_change_metric_without_tokenizer(language_folder, truebleu_command):
-    plain_result = truebleu_command("score", "ref", "-i", "hyp", "-m", "chrf")
-    result = truebleu_command("score", "ref", "-i", "hyp", "-m", "chrf", "-l", "th", "-q")
-    (result_score,), (plain_score,) = (
-        json.loads(output.output)["scores"] for output in (result, plain_result)
-    )
-    assert (result_score, result.error) == (plain_score, "")
-
-
 def test_recommended_tokenizer_gives_one_note(language_folder, truebleu_command):
     result = truebleu_command("score", "en", "-i", "en", "-l", "hi")
     assert result.status == 0
@@ -296,12 +287,6 @@ def test_suitable_tokenizer_gives_no_warning(language_folder, truebleu_command, 
 def test_mixed_chinese_references_give_warning(language_folder, truebleu_command):
     result = truebleu_command("score", "hans", "hant", "-i", "hant", "-tok", "zh")
     assert list_messages(result) == []
-
-
-@pytest.mark.parametrize("command", ["segments", "compare"])
-def test_other_commands_give_same_warning(language_folder, truebleu_command, command):
-    result = truebleu_command(command, "unknown", "-i", "a=unknown", "b=unknown")
-    assert "1.0 tokens per segment" in " ".join((result.error or result.output).split())
 
 
 def test_json_has_fraction_of_each_script(language_folder, truebleu_command):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from functools import partial
 
 import pytest
 from pseudo_terminal import run_on_terminal
@@ -25,6 +26,11 @@ def matrix_folder(write, monkeypatch, tmp_path):
     scores = [f"{i // 3} ||| {text} ||| lm=-{i} ||| -{i}.5" for i, text in enumerate(NBEST)]
     write("moses", scores)
     return tmp_path
+
+
+@pytest.fixture
+def run_matrix(matrix_folder, truebleu_command):
+    return partial(truebleu_command, "matrix")
 
 
 def read_rows(result) -> list[dict]:
@@ -52,11 +58,11 @@ def compute_expected_scores(metric=tb.BLEU(), hypotheses=HYPOTHESES, references=
 # ---- all pairs ----
 
 
-def test_pipe_gets_json(matrix_folder, truebleu_command):
-    command_result = truebleu_command("matrix", "ref", "-i", "hyp")
-    assert (command_result.status, command_result.error) == (0, "")
-    assert read_score_matrix(command_result) == compute_expected_scores()
-    content = json.loads(command_result.output)
+def test_pipe_gets_json(run_matrix):
+    result = run_matrix("ref", "-i", "hyp")
+    assert (result.status, result.error) == (0, "")
+    assert read_score_matrix(result) == compute_expected_scores()
+    content = json.loads(result.output)
     assert [row["hypothesis"] for row in content.pop("rows")] == [1, 2, 3]
     assert content.pop("system") == "hyp"
     assert content == {
@@ -67,12 +73,12 @@ def test_pipe_gets_json(matrix_folder, truebleu_command):
     }
 
 
-def test_single_file_is_paired_with_itself(matrix_folder, truebleu_command):
+def test_single_file_is_paired_with_itself(run_matrix):
     for arguments in (["ref"], ["ref", "-i", "ref"]):
-        command_result = truebleu_command("matrix", *arguments)
-        assert read_score_matrix(command_result) == compute_expected_scores(hypotheses=REFERENCES)
-    command_result = truebleu_command("matrix", "-", input="\n".join(REFERENCES[:3]).encode())
-    assert read_score_matrix(command_result) == compute_expected_scores(
+        result = run_matrix(*arguments)
+        assert read_score_matrix(result) == compute_expected_scores(hypotheses=REFERENCES)
+    result = run_matrix("-", input="\n".join(REFERENCES[:3]).encode())
+    assert read_score_matrix(result) == compute_expected_scores(
         hypotheses=REFERENCES[:3], references=REFERENCES[:3]
     )
 
@@ -91,45 +97,45 @@ def test_single_file_is_paired_with_itself(matrix_folder, truebleu_command):
         ),
     ],
 )
-def test_matrix_accepts_any_metric(matrix_folder, truebleu_command, options, metric):
-    command_result = truebleu_command("matrix", "ref", "-i", "hyp", *options, "--threads", "2")
-    assert read_score_matrix(command_result) == compute_expected_scores(metric)
-    assert json.loads(command_result.output)["signatures"] == {
+def test_matrix_accepts_any_metric(run_matrix, options, metric):
+    result = run_matrix("ref", "-i", "hyp", *options, "--threads", "2")
+    assert read_score_matrix(result) == compute_expected_scores(metric)
+    assert json.loads(result.output)["signatures"] == {
         metric.name: str(metric.signature(1, segment=True))
     }
 
 
 @pytest.mark.parametrize(("form", "mark"), [("tsv", "\t"), ("csv", ",")])
-def test_tsv_and_csv_have_row_per_hypothesis(matrix_folder, truebleu_command, form, mark):
-    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-f", form)
-    rows = list(csv.reader(io.StringIO(command_result.output), delimiter=mark))
+def test_tsv_and_csv_have_row_per_hypothesis(run_matrix, form, mark):
+    result = run_matrix("ref", "-i", "hyp", "-f", form)
+    rows = list(csv.reader(io.StringIO(result.output), delimiter=mark))
     assert rows[0] == ["hypothesis", "1", "2", "3", "4"]
     assert [row[0] for row in rows[1:]] == ["1", "2", "3"]
     assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == compute_expected_scores()
-    bare = truebleu_command("matrix", "ref", "-i", "hyp", "-f", form, "-b", "-w", "2")
+    bare = run_matrix("ref", "-i", "hyp", "-f", form, "-b", "-w", "2")
     assert bare.output.splitlines()[0] == mark.join(
         f"{score:.2f}" for score in compute_expected_scores()[0]
     )
 
 
-def test_json_lines_have_row_per_hypothesis(matrix_folder, truebleu_command):
-    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.jsonl")
-    assert (command_result.status, command_result.output) == (0, "")
+def test_json_lines_have_row_per_hypothesis(matrix_folder, run_matrix):
+    result = run_matrix("ref", "-i", "hyp", "-o", "scores.jsonl")
+    assert (result.status, result.output) == (0, "")
     assert read_json_lines((matrix_folder / "scores.jsonl").read_text()) == [
         {"hypothesis": number, "scores": scores}
         for number, scores in enumerate(compute_expected_scores(), 1)
     ]
-    bare = truebleu_command("matrix", "ref", "-i", "hyp", "-f", "jsonl", "-b")
+    bare = run_matrix("ref", "-i", "hyp", "-f", "jsonl", "-b")
     assert [json.loads(line) for line in bare.output.splitlines()] == compute_expected_scores()
-    bare = truebleu_command("matrix", "ref", "-i", "hyp", "-b")
+    bare = run_matrix("ref", "-i", "hyp", "-b")
     assert json.loads(bare.output) == compute_expected_scores()
 
 
 @pytest.mark.parametrize("options", [[], ["--float32"]])
-def test_npy_file_has_scores(matrix_folder, truebleu_command, options):
+def test_npy_file_has_scores(matrix_folder, run_matrix, options):
     np = pytest.importorskip("numpy")
-    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.npy", *options)
-    assert command_result.status == 0, command_result
+    result = run_matrix("ref", "-i", "hyp", "-o", "scores.npy", *options)
+    assert result.status == 0, result
     scores = np.load(matrix_folder / "scores.npy", mmap_mode="r")
     kind = np.float32 if options else np.float64
     assert scores.dtype == kind
@@ -138,7 +144,7 @@ def test_npy_file_has_scores(matrix_folder, truebleu_command, options):
     own_library = io.BytesIO()
     np.save(own_library, np.array(compute_expected_scores(), kind))
     assert (matrix_folder / "scores.npy").read_bytes() == own_library.getvalue()
-    triangle = truebleu_command("matrix", "ref", "--triangle", "-o", "triangle.npy", *options)
+    triangle = run_matrix("ref", "--triangle", "-o", "triangle.npy", *options)
     assert triangle.status == 0, triangle
     square = np.array(compute_expected_scores(hypotheses=REFERENCES), kind)
     scores = np.load(matrix_folder / "triangle.npy")
@@ -146,9 +152,7 @@ def test_npy_file_has_scores(matrix_folder, truebleu_command, options):
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
-def test_parquet_file_has_scores_and_metadata(
-    matrix_folder, truebleu_command, library, monkeypatch
-):
+def test_parquet_file_has_scores_and_metadata(matrix_folder, run_matrix, library, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet")
     pytest.importorskip("polars")
     if library == "polars":
@@ -161,8 +165,8 @@ def test_parquet_file_has_scores_and_metadata(
             filter(None, [str(matrix_folder / "hidden"), os.environ.get("PYTHONPATH")])
         )
         monkeypatch.setenv("PYTHONPATH", path)
-    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.parquet")
-    assert command_result.status == 0, command_result
+    result = run_matrix("ref", "-i", "hyp", "-o", "scores.parquet")
+    assert result.status == 0, result
     table = pq.read_table("scores.parquet")
     assert table.column_names == ["hypothesis", "scores"]
     assert table["hypothesis"].to_pylist() == [1, 2, 3]
@@ -170,26 +174,24 @@ def test_parquet_file_has_scores_and_metadata(
     signature = tb.BLEU().signature(1, segment=True)
     metadata = pq.read_metadata("scores.parquet").metadata
     assert metadata[b"signature"].decode() == f"BLEU|{signature}"
-    command_result = truebleu_command("matrix", "ref", "-k", "1", "--text", "-o", "top.parquet")
-    assert command_result.status == 0, command_result
+    result = run_matrix("ref", "-k", "1", "--text", "-o", "top.parquet")
+    assert result.status == 0, result
     rows = pq.read_table("top.parquet").to_pylist()
     assert rows[0]["reference_text"] == REFERENCES[2]
     assert rows[0]["BLEU"] == compute_expected_scores(hypotheses=REFERENCES)[0][2]
-    command_result = truebleu_command(
-        "matrix", "ref", "--triangle", "--float32", "-o", "pairs.parquet"
-    )
-    assert command_result.status == 0, command_result
+    result = run_matrix("ref", "--triangle", "--float32", "-o", "pairs.parquet")
+    assert result.status == 0, result
     assert len(pq.read_table("pairs.parquet")) == 6
 
 
-def test_text_output_is_aligned_table(matrix_folder, truebleu_command):
-    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-f", "text")
-    lines = command_result.output.splitlines()
+def test_text_output_is_aligned_table(run_matrix):
+    result = run_matrix("ref", "-i", "hyp", "-f", "text")
+    lines = result.output.splitlines()
     assert lines[0].split() == ["hypothesis", "1", "2", "3", "4"]
     assert lines[1].split() == ["1", *(f"{score:.1f}" for score in compute_expected_scores()[0])]
     assert len(set(map(len, lines[:4]))) == 1
     assert lines[-1].startswith("BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|")
-    bare = truebleu_command("matrix", "ref", "-i", "hyp", "-f", "text", "-b", "-w", "3")
+    bare = run_matrix("ref", "-i", "hyp", "-f", "text", "-b", "-w", "3")
     assert bare.output.splitlines()[0].split() == [
         f"{score:.3f}" for score in compute_expected_scores()[0]
     ]
@@ -234,27 +236,25 @@ def test_batch_size_does_not_change_output(matrix_folder, write, monkeypatch):
         assert (matrix_folder / name).read_bytes() == (matrix_folder / f"whole-{name}").read_bytes()
 
 
-def test_triangle_scores_each_pair_once(matrix_folder, truebleu_command):
+def test_triangle_scores_each_pair_once(run_matrix):
     square = compute_expected_scores(hypotheses=REFERENCES)
     pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-    command_result = truebleu_command("matrix", "ref", "--triangle", "-f", "jsonl")
-    assert read_json_lines(command_result.output) == [
+    result = run_matrix("ref", "--triangle", "-f", "jsonl")
+    assert read_json_lines(result.output) == [
         {"hypothesis": i + 1, "reference": j + 1, "BLEU": square[i][j]} for i, j in pairs
     ]
-    command_result = truebleu_command("matrix", "ref", "--triangle", "-f", "text", "-b")
-    assert command_result.output.splitlines() == [f"{square[i][j]:.1f}" for i, j in pairs]
-    command_result = truebleu_command("matrix", "ref", "--triangle", "-f", "text")
-    assert command_result.output.splitlines()[0].split() == ["hypothesis", "reference", "BLEU"]
+    result = run_matrix("ref", "--triangle", "-f", "text", "-b")
+    assert result.output.splitlines() == [f"{square[i][j]:.1f}" for i, j in pairs]
+    result = run_matrix("ref", "--triangle", "-f", "text")
+    assert result.output.splitlines()[0].split() == ["hypothesis", "reference", "BLEU"]
 
 
 # ---- nearest references ----
 
 
 @pytest.mark.parametrize(("name", "metric"), [("chrf", tb.CHRF()), ("ter", tb.TER())])
-def test_top_k_lists_nearest_references(matrix_folder, truebleu_command, name, metric):
-    command_result = truebleu_command(
-        "matrix", "ref", "-i", "hyp", "-m", name, "--top-k", "2", "-f", "json"
-    )
+def test_top_k_lists_nearest_references(run_matrix, name, metric):
+    result = run_matrix("ref", "-i", "hyp", "-m", name, "--top-k", "2", "-f", "json")
     sign = 1 if metric.LOWER_IS_BETTER else -1
     expected_rows = []
     for i, row in enumerate(compute_expected_scores(metric), 1):
@@ -263,37 +263,31 @@ def test_top_k_lists_nearest_references(matrix_folder, truebleu_command, name, m
             {"hypothesis": i, "rank": rank, "reference": j + 1, metric.name: row[j]}
             for rank, j in enumerate(order[:2], 1)
         ]
-    assert read_rows(command_result) == expected_rows
+    assert read_rows(result) == expected_rows
 
 
-def test_line_is_not_its_own_neighbour(matrix_folder, truebleu_command):
-    command_result = truebleu_command("matrix", "ref", "-k", "9", "-f", "tsv")
-    rows = [line.split("\t") for line in command_result.output.splitlines()[1:]]
+def test_line_is_not_its_own_neighbour(run_matrix):
+    result = run_matrix("ref", "-k", "9", "-f", "tsv")
+    rows = [line.split("\t") for line in result.output.splitlines()[1:]]
     assert len(rows) == 4 * 3
     assert all(row[0] != row[2] for row in rows)
     assert [row[1] for row in rows[:3]] == ["1", "2", "3"]
 
 
-def test_text_option_adds_texts(matrix_folder, truebleu_command):
-    command_result = truebleu_command(
-        "matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "csv"
-    )
-    rows = list(csv.DictReader(io.StringIO(command_result.output)))
+def test_text_option_adds_texts(run_matrix):
+    result = run_matrix("ref", "-i", "hyp", "-k", "1", "--text", "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.output)))
     assert [row["hypothesis_text"] for row in rows] == HYPOTHESES
     assert [row["reference_text"] for row in rows] == [
         REFERENCES[int(row["reference"]) - 1] for row in rows
     ]
-    command_result = truebleu_command(
-        "matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "jsonl"
-    )
-    assert json.loads(command_result.output.splitlines()[2])["hypothesis_text"] == HYPOTHESES[2]
-    command_result = truebleu_command(
-        "matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "text"
-    )
-    assert HYPOTHESES[1] in command_result.output
+    result = run_matrix("ref", "-i", "hyp", "-k", "1", "--text", "-f", "jsonl")
+    assert json.loads(result.output.splitlines()[2])["hypothesis_text"] == HYPOTHESES[2]
+    result = run_matrix("ref", "-i", "hyp", "-k", "1", "--text", "-f", "text")
+    assert HYPOTHESES[1] in result.output
 
 
-def test_special_characters_in_texts_are_kept_or_escaped(matrix_folder, truebleu_command, write):
+def test_special_characters_in_texts_are_kept_or_escaped(truebleu_command, write, run_matrix):
     """Only tabs and line endings are escaped, because they would end a cell."""
     lines = ["a\u00a0b\u3000c \U0001f600", "tab\there", 're\rturn, "quoted"', "\u2028"]
     write("odd", lines)
@@ -309,53 +303,43 @@ def test_special_characters_in_texts_are_kept_or_escaped(matrix_folder, truebleu
         r're\rturn, "quoted"',
         lines[3],
     ]
-    best = truebleu_command("matrix", "odd", "--mbr", "--nbest-size", "1", "-f", "lines")
+    best = run_matrix("odd", "--mbr", "--nbest-size", "1", "-f", "lines")
     assert best.output.split("\n") == [*lines, ""]
 
 
 # ---- candidates ----
 
 
-def test_mbr_prints_best_candidate_per_source(matrix_folder, truebleu_command):
+def test_mbr_prints_best_candidate_per_source(run_matrix):
     results = tb.mbr([NBEST[:3], NBEST[3:]])
-    command_result = truebleu_command(
-        "matrix", "nbest", "--mbr", "--nbest-size", "3", "-f", "lines"
-    )
-    assert (command_result.status, command_result.error) == (0, "")
-    assert command_result.output.splitlines() == [mbr_result.best for mbr_result in results]
-    command_result = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3")
-    assert read_rows(command_result) == [
-        {
-            "source": i,
-            "rank": 1,
-            "candidate": mbr_result.index + 1,
-            "BLEU": mbr_result.value,
-            "text": mbr_result.best,
-        }
-        for i, mbr_result in enumerate(results, 1)
+    result = run_matrix("nbest", "--mbr", "--nbest-size", "3", "-f", "lines")
+    assert (result.status, result.error) == (0, "")
+    assert result.output.splitlines() == [one.best for one in results]
+    result = run_matrix("nbest", "--mbr", "--nbest-size", "3")
+    assert read_rows(result) == [
+        {"source": i, "rank": 1, "candidate": one.index + 1, "BLEU": one.value, "text": one.best}
+        for i, one in enumerate(results, 1)
     ]
-    command_result = truebleu_command(
-        "matrix", "nbest", "--mbr", "--nbest-size", "3", "-b", "-f", "tsv"
-    )
-    assert command_result.output.splitlines() == [repr(mbr_result.value) for mbr_result in results]
+    result = run_matrix("nbest", "--mbr", "--nbest-size", "3", "-b", "-f", "tsv")
+    assert result.output.splitlines() == [repr(one.value) for one in results]
 
 
 @pytest.mark.parametrize("method", ["exact", "aggregate", "pruned"])
-def test_method_option_equals_python(matrix_folder, truebleu_command, method):
+def test_method_option_equals_python(run_matrix, method):
     results = tb.mbr([NBEST[:3], NBEST[3:]], utility="chrf", method=method)
     options = ("--mbr", "--nbest-size", "3", "-m", "chrf", "--method", method)
-    rows = read_rows(truebleu_command("matrix", "nbest", *options))
-    assert [row["chrF2"] for row in rows] == [mbr_result.value for mbr_result in results]
+    rows = read_rows(run_matrix("nbest", *options))
+    assert [row["chrF2"] for row in rows] == [one.value for one in results]
 
 
-def test_moses_format_is_read(matrix_folder, truebleu_command):
-    command_result = truebleu_command("matrix", "moses", "--mbr", "--moses", "-k", "2", "-f", "tsv")
-    rows = [line.split("\t") for line in command_result.output.splitlines()]
+def test_moses_format_is_read(run_matrix):
+    result = run_matrix("moses", "--mbr", "--moses", "-k", "2", "-f", "tsv")
+    rows = [line.split("\t") for line in result.output.splitlines()]
     assert rows[0] == ["source", "rank", "candidate", "BLEU", "text"]
     assert rows[1:] == [
-        [str(number), str(rank), str(i + 1), repr(mbr_result.expected[i]), mbr_result.candidates[i]]
-        for number, mbr_result in enumerate(tb.mbr([NBEST[:3], NBEST[3:]]))
-        for rank, i in enumerate(mbr_result.ranking[:2], 1)
+        [str(number), str(rank), str(i + 1), repr(one.expected[i]), one.candidates[i]]
+        for number, one in enumerate(tb.mbr([NBEST[:3], NBEST[3:]]))
+        for rank, i in enumerate(one.ranking[:2], 1)
     ]
 
 
@@ -370,19 +354,9 @@ def test_mbr_text_shows_expected_score_of_each_selection(matrix_folder, truebleu
     assert signature.startswith("BLEU|")
 
 
-def test_candidates_are_read_from_pipe(matrix_folder, truebleu_command):
-    text = (matrix_folder / "moses").read_bytes()
-    command_result = truebleu_command("matrix", "-", "--mbr", "--moses", "-f", "lines", input=text)
-    assert command_result.output.splitlines() == [
-        mbr_result.best for mbr_result in tb.mbr([NBEST[:3], NBEST[3:]])
-    ]
-
-
-def test_file_without_nbest_size_is_one_source(matrix_folder, truebleu_command):
-    command_result = truebleu_command(
-        "matrix", "nbest", "--mbr", "-m", "ter", "-f", "lines", "--threads", "2"
-    )
-    assert command_result.output == f"{tb.mbr(NBEST, utility=tb.TER()).best}\n"
+def test_file_without_nbest_size_is_one_source(run_matrix):
+    result = run_matrix("nbest", "--mbr", "-m", "ter", "-f", "lines", "--threads", "2")
+    assert result.output == f"{tb.mbr(NBEST, utility=tb.TER()).best}\n"
 
 
 # ---- errors ----
@@ -424,11 +398,11 @@ def test_file_without_nbest_size_is_one_source(matrix_folder, truebleu_command):
     ],
     ids=" ".join,
 )
-def test_wrong_command_line_gives_usage_error(matrix_folder, truebleu_command, arguments, message):
-    command_result = truebleu_command("matrix", *arguments)
-    assert (command_result.status, command_result.output) == (2, "")
-    assert message in command_result.error
-    assert len(command_result.error.splitlines()) == 1
+def test_wrong_command_line_gives_usage_error(matrix_folder, run_matrix, arguments, message):
+    result = run_matrix(*arguments)
+    assert (result.status, result.output) == (2, "")
+    assert message in result.error
+    assert len(result.error.splitlines()) == 1
     assert sorted(path.name for path in matrix_folder.iterdir()) == ["hyp", "moses", "nbest", "ref"]
 
 
@@ -453,15 +427,15 @@ def test_wrong_command_line_gives_usage_error(matrix_folder, truebleu_command, a
     ],
     ids=" ".join,
 )
-def test_wrong_data_gives_status_1(matrix_folder, truebleu_command, write, arguments, message):
+def test_wrong_data_gives_status_1(matrix_folder, run_matrix, write, arguments, message):
     write("empty", [])
     write("one", ["a"])
     write("latin", ["naïve", "a"], "latin-1")
     write("mixed", ["0 ||| a ||| 1", "1 ||| b ||| 1", "0 ||| c ||| 1"])
     before = sorted(matrix_folder.iterdir())
     for place in ([], ["-o", "out.tsv"]):
-        command_result = truebleu_command("matrix", *arguments, *place)
-        assert command_result.status == 1
-        assert message in command_result.error
-        assert len(command_result.error.splitlines()) == 1
+        result = run_matrix(*arguments, *place)
+        assert result.status == 1
+        assert message in result.error
+        assert len(result.error.splitlines()) == 1
     assert sorted(matrix_folder.iterdir()) == before

@@ -111,12 +111,6 @@ def test_source_metric_reads_source_of_test_set(run_with_test_set, test_set_fold
     assert score_entry["score"] == ibleu.score(SYSTEM, REFERENCE, SOURCE).value
 
 
-def test_published_output_can_be_scored(run_with_test_set):
-    (score_entry,) = run_score(run_with_test_set, "-i", "@Online-X")
-    assert score_entry["score"] == tb.bleu(SYSTEM, REFERENCE).value
-    assert score_entry["system"] == "Online-X"
-
-
 def test_ref_option_selects_references(run_with_test_set, test_set_folder):
     reference_pairs = [list(pair) for pair in zip(REFERENCE, SECOND_REFERENCE, strict=True)]
     (score_entry,) = run_score(

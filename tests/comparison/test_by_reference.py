@@ -1,7 +1,6 @@
 """Tests of scores by each of several references, and of the warnings about them."""
 
 import json
-from pathlib import Path
 
 import pytest
 from paths import EXAMPLES
@@ -182,11 +181,3 @@ def test_more_than_20_references_are_not_scored_separately():
     assert "21 references per segment: per-reference scores support at most 20" in comparison.text(
         1000
     )
-
-
-def test_reference_files_get_short_names(tmp_path):
-    paths = [tmp_path / name for name in ("human.en", "edited.en")]
-    for path, lines in zip(paths, (FIRST, SECOND), strict=True):
-        Path(path).write_text("\n".join(lines) + "\n", "utf-8")
-    comparison = tb.compare(SYSTEMS, paths, confidence=50, samples=50)
-    assert [one["name"] for one in comparison.by_reference] == ["ref human", "ref edited"]

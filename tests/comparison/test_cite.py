@@ -343,13 +343,6 @@ def test_signature_under_a_table_lists_only_the_shown_resampling():
             assert (setup.confidence is not None) == ("bs" in fields)
 
 
-def test_bootstrap_test_stays_in_the_signature():
-    comparison = tb.compare(SYSTEMS, REFERENCE, test="bs", samples=99)
-    setup = read_result(comparison.latex(), "table.tex")
-    assert (setup.test, setup.samples, setup.confidence) == ("bs", 99, None)
-    assert "|bs:99|" in f"|{setup.metrics[0].signature}"
-
-
 @pytest.mark.parametrize("correction", [None, *CORRECTIONS])
 @pytest.mark.parametrize("test", [None, *TESTS])
 def test_html_has_the_setup_of_the_result(test, correction):
@@ -459,11 +452,5 @@ def test_other_text_is_an_error(text, message):
 def test_setup_prints_sentences_and_entries():
     setup = cite()
     assert isinstance(setup, SetupDescription)
-    assert str(setup) == f"{setup.text()}\n\n{setup.bibtex()}"
+    assert repr(setup) == str(setup) == f"{setup.text()}\n\n{setup.bibtex()}"
     assert [one["key"] for one in setup.to_dict()["works"]] == setup.citations
-
-
-def test_representation_shows_the_sentences_and_the_entries():
-    description = tb.cite(["bleu", "chrf"])
-    assert repr(description) == str(description)
-    assert repr(description).startswith(description.text())

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_parser import Page
+from strategies import HOSTILE_NAMES
 
 import truebleu as tb
 from truebleu.comparison import score_log as log
@@ -469,15 +470,7 @@ def test_report_location_is_logged(log_folder, truebleu_command):
     assert truebleu_command("history", "log", "-f", "csv").output.splitlines()[1].endswith("r.html")
 
 
-ATTACKS = [
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "</title><svg onload=alert(1)>",
-    "{{constructor}} ${x} &lt;b&gt; \u202e\x00\ud800",
-]
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", HOSTILE_NAMES)
 def test_html_escapes_all_text(attack):
     hostile_entry = entry(
         system=attack,

@@ -172,16 +172,6 @@ def test_quotes_hyphens_and_stars_are_literal():
 # ---- content ----
 
 
-def test_latex_is_one_environment_with_all_metrics():
-    source = compare_scores({"M": {"a": 1.0, "b": 2.0}, "TER": {"a": 3.0, "b": 2.0}}).latex()
-    assert source.count(r"\begin{table}") == source.count(r"\begin{tabular}") == 1
-    header, *rows = read_latex_rows(source)
-    assert header == ["system", r"M $\uparrow$", r"TER $\downarrow$"]
-    assert [row[0] for row in rows] == ["b", "a"]
-    for part in (r"\caption{", r"\label{tab:truebleu}", r"\toprule", r"\bottomrule"):
-        assert source.count(part) == 1
-
-
 @pytest.mark.parametrize(
     ("scores", "best"),
     [({"a": 1.0, "b": 2.0, "c": 3.0}, ["c"]), ({"a": 1.0, "b": 3.00001, "c": 3.00002}, ["b", "c"])],
@@ -192,11 +182,6 @@ def test_best_printed_scores_are_bold(scores, best):
     assert {row[0] for row in rows if r"\textbf" in row[1]} == set(best)
     markdown_rows = [line for line in comparison.markdown().splitlines() if "**" in line]
     assert len(markdown_rows) == len(best)
-
-
-def test_bold_follows_metric_direction():
-    rows = read_latex_rows(compare_scores({"TER": {"a": 1.0, "b": 2.0}}).latex())[1:]
-    assert [row[0] for row in rows if r"\textbf" in row[1]] == ["a"]
 
 
 def test_marks_show_significant_differences_and_caption_explains_them():

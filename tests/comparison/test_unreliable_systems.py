@@ -138,15 +138,6 @@ def test_verdict_on_an_unreliable_pair_names_no_best_system(
     assert form == "html" or not any(mark in output for mark in ("textbf", "dagger", "**", "0*"))
 
 
-def test_score_warns_about_another_script(truebleu_command, write):
-    write("ref", REFERENCES)
-    write("odd", UNRELIABLE["script"][0])
-    result = truebleu_command("score", "ref", "-i", "odd")
-    assert "odd is mostly Han, but the references are mostly Latin. Is this the wrong file?" in (
-        result.error
-    )
-
-
 @pytest.mark.filterwarnings("ignore::truebleu.TextWarning")
 @pytest.mark.parametrize(
     "systems",

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from contract import make_rows
+from contract import make_rows, run_script
 
 import truebleu
 from truebleu import InputError
@@ -159,6 +159,13 @@ def test_error_names_the_damaged_file_in_one_line(fault, message, read, tmp_path
         read(paths)
     assert len(str(raised.value)) <= 300
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["DuckDB", "Polars"])
+def test_missing_package_error_names_extra(name):
+    module = name.lower()
+    code = f"import sys; sys.modules[{module!r}] = None\nimport truebleu.engines.{module}"
+    assert f"needs {name}: pip install 'truebleu[{module}]'" in run_script(code).stderr
 
 
 @pytest.mark.thorough

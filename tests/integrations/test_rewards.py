@@ -18,7 +18,6 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from optional_tools import lacking
 
 import truebleu as tb
 
@@ -698,12 +697,6 @@ def test_verifiers_v1_task():
     }
     assert run_coroutine(task.chrf(**named)) == SCORE
     assert run_coroutine(task.in_method(trace)) == SCORE
-
-
-def test_rouge_can_be_a_reward():
-    if reason := lacking("rouge-l"):
-        pytest.skip(reason)
-    assert tb.reward("rouge-l").one("a b", "a b c") == score("a b", "a b c", "rouge-l")
 
 
 # ---- examples of docs/how-to/rewards.md ----

@@ -148,13 +148,15 @@ SQUARE = (
     "hypotheses better as streams"
 )
 
+
+def call_bleu(*texts, method="score"):
+    return "bleu", {}, method, texts
+
+
 JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
     ("unknown metric 'bleo'; did you mean 'bleu'? Available: bleu, chrf, ", ("bleo", {})),
     ("unknown metric 'nist'", ("nist", {})),
-    (
-        "BLEU has no parameter 'tokenise'; did you mean 'tokenize'? Available: tokenize, ",
-        ("bleu", {"tokenise": "13a"}),
-    ),
+    ("BLEU has no parameter 'tokenise'; did you mean 'tokenize'?", ("bleu", {"tokenise": "13a"})),
     ("unknown tokenize 'ja-mecab'; available: 13a, intl, ", ("bleu", {"tokenize": "ja-mecab"})),
     ("unknown tokenize '13'; did you mean '13a'? Available: ", ("bleu", {"tokenize": "13"})),
     ("unknown smoothing 'flor'; did you mean 'floor'? ", ("bleu", {"smoothing": "flor"})),
@@ -162,38 +164,23 @@ JAVASCRIPT_ERRORS: list[tuple[str, tuple]] = [
     ("max_order=null: expected a whole number from 1 to 16", ("bleu", {"max_order": None})),
     ("reference_length: cannot be changed", ("bleu", {"reference_length": "shortest"})),
     ("weights=[0,0]: at least one must not be 0", ("bleu", {"weights": [0, 0]})),
-    (
-        "effective_order cannot be changed: missing_order 'at-least-one' of this metric",
-        ("nltk-corpus-1", {"effective_order": True}),
-    ),
+    ("effective_order cannot be changed: miss", ("nltk-corpus-1", {"effective_order": True})),
     ("expected at least one order", ("chrf", {"char_order": 0})),
     ("TER has no parameter 'lowercase'; ", ("ter", {"lowercase": True})),
     ("options: of type string; expected an object", ("bleu", "13a")),
-    (
-        "hypotheses: a single string; expected an array with an entry for each segment",
-        ("bleu", {}, "score", ("ab", ["a"])),
-    ),
-    ("references: a single string; expected an array", ("bleu", {}, "score", (["a"], "a"))),
-    (
-        "hypotheses: segment 2 is missing (null). Every segment needs a hypothesis",
-        ("bleu", {}, "score", (["a", None], ["a", "b"])),
-    ),
-    (
-        "hypotheses: segment 2 is of type number, not a string",
-        ("bleu", {}, "score", (["a", 3], ["a", "b"])),
-    ),
+    ("hypotheses: a single string; expected an array with an entry", call_bleu("ab", ["a"])),
+    ("references: a single string; expected an array", call_bleu(["a"], "a")),
+    ("hypotheses: segment 2 is missing (null). Every", call_bleu(["a", None], ["a", "b"])),
+    ("hypotheses: segment 2 is of type number, not a string", call_bleu(["a", 3], ["a", "b"])),
     (
         "references: segment 2, reference 2 is of type number; a segment's references are",
-        ("bleu", {}, "segments", (["a", "b"], ["a", ["b", 4]])),
+        call_bleu(["a", "b"], ["a", ["b", 4]], method="segments"),
     ),
-    (
-        "references: segment 2 is an object; a segment's references are",
-        ("bleu", {}, "score", (["a", "b"], ["a", {"b": 1}])),
-    ),
-    (SQUARE, ("bleu", {}, "score", (HYPOTHESES, STREAMS))),
+    ("references: segment 2 is an object; a", call_bleu(["a", "b"], ["a", {"b": 1}])),
+    (SQUARE, call_bleu(HYPOTHESES, STREAMS)),
     (
         "references: this looks like 2 streams of 3 references (expected 3 segments).",
-        ("bleu", {}, "segments", (["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])),
+        call_bleu(["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]], method="segments"),
     ),
 ]
 

@@ -115,15 +115,6 @@ def test_pattern_matches_are_highlighted(example_report, open_report):
     assert set(read_marks(tab)) == {"train"}
 
 
-def test_endless_pattern_can_be_cancelled(open_report, tmp_path):
-    texts = ["nobody was there", "a" * 200 + "!"] * 30
-    path = tmp_path / "endless.html"
-    report({"one": texts}, texts, confidence=None, path=path)
-    tab = open_report(path, "#segments?regex=true&find=%28%28a%2B%29%2B%29%2B%24").page
-    tab.get_by_role("button", name="Cancel").click()
-    expect(locate_subset_count(tab)).to_have_text("60")
-
-
 def test_ngram_is_highlighted_in_list(example_report, open_report):
     tab = open_report(example_report, "#segments?holds=The+train&mark=The+train").page
     expect(locate_subset_count(tab)).to_have_text("30")
@@ -273,12 +264,6 @@ def test_names_are_capitalized_words_inside_sentences():
       console.log(JSON.stringify([names, ["٣", "3", "three", ""].map(hasNumber)]));
     """
     assert run_in_node(script) == [list(cases.values()), [True, True, False, False]]
-
-
-def test_filters_by_length(example_report, open_report):
-    tab = open_report(example_report, "#segments?range=length:8:99").page
-    expect(tab.locator(".chips")).to_contain_text("Reference length (tokens) 8 to 99")
-    expect(locate_subset_count(tab)).to_have_text("30")
 
 
 @pytest.mark.parametrize("width", [1440, 390])

@@ -97,10 +97,6 @@ def test_negation_needs_known_language():
     assert find_preservation_flags("Да", "Не знаю", "x", "ru") == {"negation-differs"}
 
 
-def test_natural_text_has_no_flags():
-    assert find_flags("That day the weather was nice (mostly).") == set()
-
-
 @pytest.mark.parametrize(
     ("flag", "text"),
     [
@@ -215,10 +211,6 @@ def test_special_tokens_are_counted_in_all_lines(wmt22):
     assert counts == {"Lan-Bridge": 229, "Online-W": 0}
     links = [one["state"] for one in manifest["findings"] if "special tokens" in one["text"]]
     assert [link["flag"] for link in links] == [f"special-tokens@{roles['Lan-Bridge']}"]
-
-
-def test_tokenizer_none_expects_tokenized_text():
-    assert "tokenized" not in find_flags("The weather was fine .", tokenize="none")
 
 
 UNSPACED_TEXTS = {

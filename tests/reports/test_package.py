@@ -11,7 +11,6 @@ import zipfile
 
 import pytest
 from paths import EXAMPLES, ROOT
-from playwright_or_skip import expect, only_chromium
 
 pytest.importorskip("maturin", reason="no maturin to build the package with")
 
@@ -102,12 +101,6 @@ def test_package_has_browser_kernel(source_folder, tmp_path):
     assert "truebleu is built without" not in output
 
 
-def test_package_has_example_files(package_without_kernel):
-    packed = package_without_kernel[0] / "truebleu" / "cli" / "examples"
-    for path in EXAMPLES.glob("*/*"):
-        assert (packed / path.relative_to(EXAMPLES)).read_bytes() == path.read_bytes()
-
-
 def test_package_lists_crates_without_build_paths(source_folder, tmp_path):
     wheel, _ = build_wheel(source_folder, tmp_path)
     with wheel:
@@ -143,32 +136,3 @@ def test_build_without_wasm_target_explains_how_to_add_it(package_without_kernel
     _, output = package_without_kernel
     assert output.count(f"rustc has no target {WASM_TARGET}") == 1
     assert f"rustup target add {WASM_TARGET}" in output
-
-
-def test_lab_without_kernel_explains_how_to_add_it(package_without_kernel, tmp_path):
-    words = "import sys; from truebleu.cli import main; sys.exit(main(['lab', '-o', 'lab.html']))"
-    result = subprocess.run(
-        [sys.executable, "-c", words],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(package_without_kernel[0]), "PYTHONSAFEPATH": "1"},
-    )
-    assert result.returncode == 1
-    assert f"rustup target add {WASM_TARGET}" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-@only_chromium
-def test_report_without_kernel_keeps_static_summary(package_without_kernel, open_report, tmp_path):
-    path = tmp_path / "report.html"
-    folder = EXAMPLES / "de-en"
-    words = [folder / "reference.a.en", "-i", folder / "birch.en", folder / "cedar.en"]
-    place = {"PYTHONPATH": str(package_without_kernel[0]), "PYTHONSAFEPATH": "1"}
-    output = run_python("-m", "truebleu", "report", *words, "-o", path, **place)
-    assert "Traceback" not in output
-    tab = open_report(path, "#why", wait=False).page
-    expect(tab.locator(".failed")).to_contain_text("without the browser kernel")
-    # The static summary from Python stays visible.
-    expect(tab.locator("#static")).to_contain_text("A cedar is best: 47.0 BLEU")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_parser import Page, decode_rows
+from strategies import HOSTILE_NAMES
 
 import truebleu as tb
 from truebleu import InputError
@@ -102,12 +103,6 @@ def test_metric_without_viewer_support_is_column():
         assert column["scores"][system] == rouge.score(hypotheses, REFERENCES).value
 
 
-def test_viewer_metrics_give_no_columns():
-    report_page = make_page(metrics=["bleu", "chrf", "ter"], confidence=9, samples=9)
-    assert report_page.manifest["columns"] == []
-    assert not [name for name in report_page.blocks if name.startswith("c")]
-
-
 def test_numeric_blocks_precede_texts():
     options = {"source": SOURCE, "documents": ["d"] * 12, "also": ["lowercase"]}
     names = list(make_page(**options).blocks)
@@ -123,18 +118,6 @@ def test_numeric_blocks_precede_texts():
         *load_kernel_blocks(),
         "texts",
     ]
-
-
-def test_comparison_equals_compare():
-    compared = tb.compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], correction="holm")
-    manifest = make_page(metrics=["bleu", "chrf"], correction="holm").manifest
-    assert manifest["comparison"] == json.loads(compared.to_json())
-    assert [setting["column"] for setting in manifest["settings"]] == ["BLEU", "chrF2"]
-
-
-def test_single_system_has_intervals():
-    manifest = make_page({"good": GOOD}, REFERENCES).manifest
-    assert manifest["comparison"]["systems"][0]["scores"]["BLEU"]["interval"]["low"] > 0
 
 
 # ---- settings ----
@@ -153,11 +136,6 @@ def test_parameter_changes_give_further_settings():
         *("BLEU", "chrF2", "BLEU case:lc", "chrF2 case:lc")
     ]
     assert list_setting_labels(also=["max_order=2", "smoothing=add-k"])[1:] != []
-
-
-def test_other_metrics_give_further_settings():
-    labels = list_setting_labels(also=["chrf++", tb.BLEU("char")])
-    assert labels == ["BLEU", "chrF2++", "BLEU tok:char"]
 
 
 def test_further_settings_are_not_compared():
@@ -317,33 +295,11 @@ def test_documents_may_be_numbered():
     assert manifest["documents"]["names"] == ["7", "8"]
 
 
-def test_systems_of_different_lengths_are_refused():
-    with pytest.raises(InputError, match=r"poor: .*12 references|different numbers of segments"):
-        tb.report({"good": GOOD, "poor": POOR[1:]}, REFERENCES)
-
-
 def test_tokens_are_refused():
     tokens = [text.split() for text in GOOD]
     message = "segment 1 is of type list, not str. A report shows text"
     with pytest.raises(InputError, match=message):
         tb.report({"good": tokens}, tokens, metrics=[tb.BLEU("none")])
-
-
-def test_source_with_invalid_utf8_is_refused(tmp_path):
-    path = tmp_path / "source.txt"
-    path.write_bytes(b"one\n" * 4 + b"tw\xff\n" + b"x\n" * 7)
-    message = r"source \(source.txt\), line 5: byte 0xff is not valid UTF-8"
-    with pytest.raises(InputError, match=message):
-        tb.report(SYSTEMS, REFERENCES, source=path)
-
-
-def test_label_table_is_read(write):
-    path = write("labels.tsv", ["domain\tlevel", *["news\t1", "chat\t"] * 6])
-    labels = make_page(labels=path).manifest["labels"]
-    assert [(label["name"], label["values"]) for label in labels] == [
-        ("domain", ["news", "chat"]),
-        ("level", ["1", ""]),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -503,17 +459,7 @@ def test_comparison_without_rereadable_text_is_refused():
             tb.report(tb.compare(SYSTEMS, REFERENCES), **settled)
 
 
-HOSTILE = [
-    "<img src=x onerror=alert(1)>",
-    "</script><script>alert(1)</script>",
-    "<!--<script>",
-    "</title></style></textarea>",
-    '" onload="alert(1)',
-    "\u2028alert(1)\x00\ud800",
-]
-
-
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", HOSTILE_NAMES)
 def test_hostile_fields_add_no_elements(text):
     def build_page(text):
         texts = [text, "b", "c"]

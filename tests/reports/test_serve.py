@@ -132,12 +132,6 @@ def test_page_policy_allows_own_server_only(server):
     assert f"{inside}; frame-ancestors 'none'" == policy
 
 
-def test_saved_file_has_no_server():
-    body = tb.report({"a": GOOD}, REFERENCES).html()
-    assert "connect-src 'none'" in body
-    assert '"serve":null' in body
-
-
 def test_redacted_report_serves_no_texts():
     data = make_data({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])
     with run_server(data) as server:

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from page_parser import Page
+from strategies import HOSTILE_NAMES
 
 import truebleu as tb
 from truebleu.comparison import overview
@@ -13,18 +14,6 @@ REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains agai
 GOOD = ["the cat is on a mat", "nobody was there at all", "it rains again today"] * 12
 POOR = ["a cat is at the mat", "nobody were here at all", "it rains again today"] * 12
 WORST = ["cat mat", "no", "rain rain today"] * 12
-
-HOSTILE = [
-    "<img src=x onerror=alert(1)>",
-    "</article></main><script>alert(1)</script>",
-    '" onmouseover="alert(1)',
-    "' autofocus onfocus='alert(1)",
-    "<svg/onload=alert(1)>",
-    "javascript:alert(1)",
-    "&lt;b&gt;",
-    "\u202eevil\u2028\x00\ud800",
-    "{{script}}",
-]
 
 
 def build_manifest(systems=None, references=REFERENCES, **options):
@@ -116,12 +105,6 @@ def test_headline_pieces_form_sentence():
         for one in manifest["headline"]
     ]
     assert "".join(pieces) == overview.format_headline(manifest["comparison"])
-
-
-def test_sentence_compares_two_best_systems():
-    sentence = make_sentence(build_manifest({"poor": POOR, "worst": WORST, "good": GOOD}))
-    assert sentence.startswith("A good is best of 3 systems: ")
-    assert re.search(r" BLEU, \d+\.\d above B poor \(95% interval ", sentence)
 
 
 def test_equal_outputs_have_same_score():
@@ -278,12 +261,6 @@ def test_bleu_components_are_listed():
     assert "p1" not in render(metrics=["chrf"]).text
 
 
-def test_external_scores_have_table():
-    scores = {"COMET": {"poor": [0.5] * 36, "good": [0.75] * 18 + [0.5] * 18}}
-    assert "COMET ↑ in detail" in render(scores=scores).text
-    assert read_first_table(build_manifest(scores=scores))[0][2:] == ["BLEU ↑", "COMET ↑"]
-
-
 # ---- the facts ----
 
 
@@ -312,7 +289,7 @@ def test_date_needs_source_date_epoch(monkeypatch):
 # ---- names ----
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_names_are_escaped(name):
     plain = render(
         {"poor": POOR, "good": GOOD},
@@ -378,13 +355,3 @@ def test_opposite_winners_precede_tables():
         assert text.index(note) < text.index("Won, tied and lost")
     assert "BLEU prefers good to worst (+" in text
     assert "), X prefers worst (+0.4000, p = 0.0010)." in text
-
-
-def test_clusters_are_listed_per_metric():
-    _, head, *rows = read_first_table(build_opposed_manifest())
-    assert [i for i, name in enumerate(head) if name == "cluster"] == [2, 5]
-    assert [(row[1], row[4], row[7]) for row in rows] == [
-        ("good", "1", "3"),
-        ("poor", "2", "2"),
-        ("worst", "3", "1"),
-    ]

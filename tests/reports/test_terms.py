@@ -128,11 +128,6 @@ def test_alternative_target_term_counts():
     ]
 
 
-def test_no_glossary_gives_no_entry():
-    manifest = tb.report(SYSTEMS, REFERENCES, source=SOURCE, confidence=None).to_dict()
-    assert manifest["terms"] is None
-
-
 def test_redacted_page_omits_terms():
     redacted_report = make_report({"Zug": "Lokomotivführerschein"}, redact_text=True)
     assert b"Lokomotiv" not in redacted_report.to_bytes()

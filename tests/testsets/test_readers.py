@@ -1,7 +1,6 @@
 """Readers without a counterpart in sacreBLEU: JSON lines, and one file per language."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from local_registry import REF, SECOND_REF, SRC, join_lines, write_registry
@@ -179,23 +178,6 @@ def test_user_can_add_flores_folder(tmp_path, form):
     )
     testset_operations.add_test_set(str(folder), "flores200/dev")
     assert tb.testset("flores200/dev", "eng_Latn-deu_Latn").source == REF
-
-
-def test_ntrex_layout_is_read(archives, tmp_path, monkeypatch):
-    """With the catalogue's own names of files."""
-    entry = catalogue.get_entry("ntrex")
-    names = [file for files in entry.languages.values() for file in catalogue._as_list(files)]
-    files = {name: join_lines([f"{name} {number}" for number in range(4)]) for name in names}
-    address, md5 = archives.make("ntrex.tar.gz", files | {entry.documents: "a\na\nb\nc\n"})
-    archive = catalogue.Archive(address, md5)
-    monkeypatch.setitem(
-        catalogue._load_published_entries(), "ntrex", replace(entry, archives=(archive,))
-    )
-    for pair in ("eng-deu", "deu-eng", "zho-TW-srp-Cyrl", "eng-spa"):
-        test_set = tb.testset("ntrex", pair)
-        assert test_set.documents == ["a", "a", "b", "c"]
-        assert len(test_set.preferred) == 1
-    assert list(test_set.references) == ["A", "B"]
 
 
 WMT22 = SHARED / "data" / "wmt22"

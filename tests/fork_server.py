@@ -1,4 +1,4 @@
-"""Run truebleu's commands in forks of a process that has imported it, which takes milliseconds.
+"""Run commands in forks of a process that has imported their modules, which takes milliseconds.
 
 Unlike with the fork server of `multiprocessing`, a command has its own standard input, and its
 process ends as any other.
@@ -25,16 +25,19 @@ PRELOADED = (
 
 
 class ForkServer:
-    """Separate process that forks for each command."""
+    """Separate process that forks for each command.
 
-    def __init__(self) -> None:
+    main: the module whose function `main` is the command. preloaded: modules to import first.
+    """
+
+    def __init__(self, main: str = "truebleu.cli", preloaded: tuple[str, ...] = PRELOADED) -> None:
         self.socket, other_end = socket.socketpair()
-        command = [sys.executable, __file__, str(other_end.fileno())]
+        command = [sys.executable, __file__, str(other_end.fileno()), main, *preloaded]
         self.process = subprocess.Popen(command, pass_fds=[other_end.fileno()])
         other_end.close()
 
     def run(self, arguments: list[str], stdin: bytes, cwd: str) -> subprocess.CompletedProcess:
-        """Return the status and the outputs of `python -m truebleu ARGUMENTS`."""
+        """Return the status and the outputs of the command with these arguments."""
         read_in, write_in = os.pipe()
         read_out, write_out = os.pipe()
         read_err, write_err = os.pipe()
@@ -67,9 +70,9 @@ def read_all(descriptor: int) -> bytes:
         return file.read()
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, main: str, *preloaded: str) -> None:
     """Fork for each request until the other end is closed."""
-    for name in PRELOADED:
+    for name in preloaded:
         with suppress(ImportError):
             import_module(name)
     while True:
@@ -94,12 +97,10 @@ def serve(connection: socket.socket) -> None:
             os.close(descriptor)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         connection.sendall(status.to_bytes(4, signed=True))
-    from truebleu.cli import main
-
-    sys.exit(main())
+    sys.exit(import_module(main).main())
 
 
 if __name__ == "__main__":
     del sys.path[0]  # the folder of the tests
     sys.path.insert(0, os.getcwd())
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])

@@ -438,25 +438,6 @@ def test_number_of_examined_segments_is_limited(monkeypatch):
 # ---- the command ----
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [("chrf", "mean precision"), ("ter", "shifts"), ("nist", "information"), ("gleu", "n-grams")],
-)
-def test_the_command_explains_every_metric(truebleu_command, write, name, word):
-    reference = write("ref", ["the cat is on the mat", "nobody was there"])
-    cedar = write("cedar", ["the cat on the mat is", "nobody is there"])
-    birch = write("birch", ["a cat is on a mat", "nobody was there"])
-    files = ("explain", reference, "-m", name, "-i", cedar)
-    corpus_result = truebleu_command(*files, "-f", "json")
-    assert corpus_result.status == 0, corpus_result
-    explained = explain(cedar, [reference], name)
-    assert json.loads(corpus_result.output)["systems"] == explained.to_dict()["systems"]
-    segment = truebleu_command(*files, birch, "-n", 1)
-    assert segment.status == 0, segment
-    assert ", segment 1" in segment.output.splitlines()[0]
-    assert word in segment.output
-
-
 SOURCE = "The committee postponed the vote because members disagreed ."
 SIMPLER = "The committee delayed the vote because members disagreed ."
 SIMPLE_REFERENCES = [

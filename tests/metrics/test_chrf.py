@@ -57,12 +57,7 @@ def test_statistics_and_scores_equal_sacrebleu(corpus, parameters):
             segment_score.char_order,
             segment_score.word_order,
             segment_score.beta,
-        ) == (
-            its.name,
-            its.char_order,
-            its.word_order,
-            its.beta,
-        )
+        ) == (its.name, its.char_order, its.word_order, its.beta)
     assert metric.scores(table).tolist() == [
         oracle._compute_score_from_stats(row).score for row in expected
     ]

@@ -1,8 +1,5 @@
 """Tests of composite scores (iBLEU, documents) and of spBLEU, which is a tokenizer."""
 
-import importlib.util
-import random
-
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
@@ -76,38 +73,6 @@ def test_invalid_documents_raise_error():
         document_bleu(HYPOTHESES, [*REFERENCES[:2], ("a",), REFERENCES[3]], DOCUMENTS)
     with pytest.raises(TypeError, match="expected a sequence of keys"):
         document_bleu(HYPOTHESES, REFERENCES, "1212")
-
-
-SENTENCEPIECE = importlib.util.find_spec("sentencepiece") is not None
-
-
-@pytest.mark.skipif(not SENTENCEPIECE, reason="needs sentencepiece")
-def test_spbleu_scores(tmp_path):
-    import sentencepiece
-
-    dice = random.Random(5)
-    lines = [
-        " ".join(dice.choices(["cat", "cats", "mat", "sat", "on", "the"], k=6)) for _ in range(200)
-    ]
-    (tmp_path / "text").write_text("\n".join(lines))
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(tmp_path / "text"),
-        model_prefix=str(tmp_path / "tiny"),
-        vocab_size=16,
-        minloglevel=2,
-    )
-    model = tmp_path / "tiny.model"
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    pieces = [" ".join(processor.EncodeAsPieces(line)) for line in lines]
-    metric = BLEU(f"spm:{model}")
-    score = metric.score(lines[:50], lines[50:100])
-    assert score.value == BLEU("none").score(pieces[:50], pieces[50:100]).value
-    assert score.signature["tok"].startswith("spm-")
-    assert score.signature.metric() == BLEU(f"spm:{model}", effective_order=False)
-    with pytest.raises(InputError, match="file not found"):
-        BLEU(f"spm:{tmp_path}/none.model").score(["a"], ["a"])
-    with pytest.raises(InputError, match="not a SentencePiece model"):
-        BLEU(f"spm:{tmp_path}/text").score(["a"], ["a"])
 
 
 @given(st.lists(st.tuples(texts(), texts(), st.integers(0, 2)), min_size=1, max_size=5))

@@ -1,7 +1,6 @@
 """Tests of METEOR 1.5, compared exactly with its program, and of the program's processes."""
 
 import os
-import pickle
 import random
 import re
 import signal
@@ -9,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from itertools import pairwise
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -21,7 +19,7 @@ import truebleu as tb
 from truebleu import InputError
 from truebleu.metrics import meteor_process
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.meteor import EVAL_ID, LANGUAGES, METEOR, _list_tasks
+from truebleu.metrics.meteor import LANGUAGES, METEOR, _list_tasks
 
 pytestmark = pytest.mark.thorough
 
@@ -32,34 +30,6 @@ if not LACKING:
     PROGRAM = [meteor_process.find_java(), *options, meteor_process.find_jar()]
 with_program = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 
-# Hypothesis, reference and the program's scores by modules, with `-l en -norm`.
-GOLDEN = [
-    ("the cat sat on the mat", "the cat is on the mat"),
-    (
-        (
-            "It is a guide to action which ensures that the military always obeys the commands of "
-            "the party"
-        ),
-        "It is a guide to action that ensures that the military will forever heed Party commands",
-    ),
-    ("He was walking his dogs yesterday.", "Yesterday he walked the dog."),
-    ("Die Katze saß auf der Matte.", "Die Katze liegt auf der Matte."),
-    ("hello", "completely different words here"),
-]
-HYPOTHESES, REFERENCES = map(list, zip(*GOLDEN, strict=True))
-SEGMENTS = {
-    ("exact", "stem", "synonym", "paraphrase"): (0.437302, 0.447361, 0.248609, 0.436510, 0),
-    ("exact",): (0.437302, 0.385155, 0.164609, 0.436510, 0),
-    ("exact", "stem"): (0.437302, 0.385155, 0.283128, 0.436510, 0),
-    # A synonym changes the alignment with the fewest chunks, so that a stem no longer matches.
-    ("exact", "stem", "synonym"): (0.437302, 0.412241, 0.164609, 0.436510, 0),
-}
-CORPUS = {
-    ("exact", "stem", "synonym", "paraphrase"): 0.34999138940341085,
-    ("exact",): 0.31659920468409014,
-    ("exact", "stem"): 0.3312370852407191,
-    ("exact", "stem", "synonym"): 0.3273272898801204,
-}
 QUICK = METEOR(modules=["exact", "stem", "synonym"])
 WORDS = """
     the a of in was is walks walked walking dog dogs cat house home big large quick fast , . ' -
@@ -127,18 +97,6 @@ def assert_equals_program(
 
 
 # ---- the program's numbers ----
-
-
-@with_program
-@pytest.mark.parametrize("modules", CORPUS, ids=" ".join)
-def test_segment_scores_equal_recorded_numbers(modules):
-    metric = METEOR(modules=modules)
-    score = metric.score(HYPOTHESES, REFERENCES)
-    assert score.published == CORPUS[modules]
-    assert score.value == 100 * score.published
-    scores = [round(value / 100, 6) for value in metric.segments(HYPOTHESES, REFERENCES)]
-    assert scores == list(SEGMENTS[modules])
-    assert metric.sentence(*GOLDEN[1]).fraction == pytest.approx(SEGMENTS[modules][1], abs=5e-7)
 
 
 @with_program
@@ -294,10 +252,6 @@ def test_line_ends_inside_segments_are_white_space():
 def test_lone_surrogate_is_named_in_error():
     with pytest.raises(InputError, match=r"^segment 2 contains a lone surrogate \(U\+D800\)"):
         QUICK.score(["a", "b\ud800"], ["a", "b"])
-    with pytest.raises(TypeError, match="segment 1 is of type list"):
-        QUICK.score([["a", "b"]], ["a b"])
-    with pytest.raises(InputError, match="no segments"):
-        QUICK.score([], [])
 
 
 @with_program
@@ -365,25 +319,6 @@ def test_signature_has_resolved_parameters():
     )
 
 
-@pytest.mark.parametrize(
-    "metric",
-    [
-        METEOR("de", "li", no_punct=True),
-        METEOR("ar-bw-red", normalize=False, characters=True),
-        METEOR(modules=["stem", "exact"], normalize="lower", gamma=0.1),
-        METEOR("cz", "universal", weights=[1, 0.25]),
-        METEOR("other", normalize=False),
-    ],
-    ids=str,
-)
-def test_signature_recreates_metric(metric):
-    for text in (str(metric), str(metric.signature()), metric.eval_id):
-        assert tb.metric(text) == metric
-    assert tb.metric(f"METEOR|{metric.signature(2).short()}") == metric
-    assert pickle.loads(pickle.dumps(metric)) == metric
-    assert EVAL_ID.fullmatch(metric.eval_id)
-
-
 def test_language_determines_default_task():
     assert tb.metric("meteor", language="de") == METEOR("de", "rank")
     assert tb.metric("meteor", language="it", normalize=False) == METEOR(
@@ -419,22 +354,6 @@ def test_invalid_parameters_raise_error(parameters, message):
 
 
 @with_program
-def test_statistics_support_groups_and_sums():
-    hypotheses, references = random_texts(1, 40), random_texts(2, 40)
-    table = QUICK.statistics(hypotheses, references)
-    corpus_score = QUICK.score(hypotheses, references)
-    assert table.columns == QUICK.columns
-    assert QUICK.from_statistics(table) == corpus_score
-    assert QUICK.from_statistics(table[:15] + table[15:]) == corpus_score
-    sums = tb.Accumulator(QUICK)
-    for first, last in pairwise((0, 7, 25, 40)):
-        sums.update(hypotheses[first:last], references[first:last])
-    assert sums.compute() == corpus_score
-    groups = table.groups(["a", "b"] * 20)
-    assert QUICK.from_statistics(groups["b"]) == QUICK.score(hypotheses[1::2], references[1::2])
-
-
-@with_program
 def test_complete_match_adds_no_chunk(tmp_path):
     """The program leaves this chunk out of corpus scores, as do sums of statistics."""
     pairs = [("a b c d", "a b c d"), ("a b", "a b"), ("a x c", "a y c")]
@@ -444,23 +363,6 @@ def test_complete_match_adds_no_chunk(tmp_path):
     # A row with the program's own numbers has the program's score.
     row = [4, 4, 0, 0, 4, 4, *[0] * 10, 1, 4, 4]
     assert QUICK.from_statistics(row) == 100
-
-
-@with_program
-def test_compare_with_bleu():
-    systems = {"one": random_texts(1, 60), "two": [*random_texts(2, 30), *random_texts(3, 30)]}
-    references = [f"{text} the cat" for text in random_texts(2, 60)]
-    comparison = tb.compare(
-        systems, references, metrics=["bleu", QUICK], test="ar", samples=200, confidence=95
-    ).to_dict()
-    for name, hypotheses in systems.items():
-        scores = next(row for row in comparison["systems"] if row["name"] == name)["scores"][
-            "METEOR"
-        ]
-        assert scores["score"] == QUICK.score(hypotheses, references).value
-        assert scores["interval"]["low"] < scores["score"] < scores["interval"]["high"]
-    # None of 200 random assignments has a larger difference.
-    assert [pair["p"] for pair in comparison["pairs"]] == [1 / 201, 1 / 201]
 
 
 # ---- missing programs and failures ----

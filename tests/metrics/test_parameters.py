@@ -1,6 +1,5 @@
 """Tests of parameters: constructors check them, signatures have them, all settings score."""
 
-import inspect
 import json
 import math
 from itertools import product
@@ -21,35 +20,11 @@ from truebleu.metrics.python_metric import SegmentMeanMetric
 NEEDED = {Command: {"program": "p {hyp}"}, CodeBLEU: {"language": "java"}}
 PARAMETERS = [(cls, p.name) for cls in registry.iterate_metric_classes() for p in cls.PARAMETERS]
 VALUES = [
-    *(
-        None,
-        True,
-        0,
-        1,
-        2,
-        -1,
-        3.5,
-        math.nan,
-        math.inf,
-        -math.inf,
-        1e308,
-        5e-324,
-        10**400,
-        10**22 + 1,
-    ),
+    *(None, True, 0, 1, 2, -1, 3.5, math.nan, math.inf, -math.inf, 1e308, 5e-324),
+    *(10**400, 10**22 + 1, object(), int, list),
     *("", " ", "x", "1", "1_0", "٣", "3.10", "a|b", "a:b", "a,b", "a = b", "a%7Cb", "a\nb", b"1"),
     *((), (1,), (1, 2), [math.nan], [1e308, 1e308], [0.25] * 17, [(0.5, 0.5)], [(0.5,), 3]),
-    *(
-        ["a"],
-        ["a|b", "c:d", "e,f", "g = h", "%2C"],
-        [""],
-        [None],
-        {},
-        {"a": 1},
-        object(),
-        int,
-        list,
-    ),
+    *(["a"], ["a|b", "c:d", "e,f", "g = h", "%2C"], [""], [None], {}, {"a": 1}),
     *("zero", "none", 1 + 0j, range(3)),
 ]
 TEXTS = [("a b", "a c"), ("", ""), ("", "a"), ("a", ""), ("a", "a"), ("a", "b"), ("a b c", "d e f")]
@@ -177,9 +152,3 @@ def test_warning_of_a_score_is_printed_once_unless_quiet(truebleu_command, write
 def test_name_of_another_metric_does_not_hide_a_command():
     for name in ("BLEU", "chrF2", "WER", "a %7C+b"):
         assert_signature_names(Command(name, "program = {hyp} | a:b"))
-
-
-def test_constructor_has_the_declared_parameters():
-    for cls in registry.iterate_metric_classes():
-        signature_parameters = {*inspect.signature(cls).parameters}
-        assert signature_parameters == {p.name for p in cls.PARAMETERS}

@@ -59,25 +59,6 @@ CORPORA = few_words(draw_words())
 # NIST
 
 
-@pytest.mark.parametrize(
-    ("parameters", "single", "double"),
-    [
-        # mteval-v11b.pl, -v13a.pl and -v14.pl with -c, without, and with international tokenization
-        ({}, 8.1280, 10.8770),
-        ({"lowercase": "ascii"}, 8.2936, 11.0083),
-        ({"tokenize": "intl"}, 8.2225, 10.9847),
-        # NLTK 3.10.4
-        ({"variant": "nltk"}, 8.1265, 9.5988),
-        ({"variant": "nltk", "tokenize": "none"}, 7.6141, 9.2576),
-    ],
-)
-def test_nist_of_wmt22_equals_programs(parameters, single, double, online_b):
-    hypotheses, first, reference_pairs = online_b
-    metric = NIST(**parameters)
-    assert round(metric.score(hypotheses, first).value, 4) == single
-    assert round(metric.score(hypotheses, reference_pairs).value, 4) == double
-
-
 def test_mteval_treats_token_0_as_missing_history(online_b):
     """This is the only difference between mteval and NLTK with one reference."""
     hypotheses, first, _ = online_b
@@ -137,14 +118,6 @@ def test_nist_equals_nltk(corpus):
         assert published == pytest.approx(expected, rel=1e-14)
 
 
-def test_nist_of_wmt22_equals_nltk(online_b):
-    hypotheses, _, reference_pairs = online_b
-    tokens, references = split_tokens((hypotheses, reference_pairs))
-    score = NIST("none", variant="nltk").score(hypotheses, reference_pairs)
-    # NLTK rounds each sum; truebleu's sums are exact.
-    assert score.published == pytest.approx(nist_score.corpus_nist(references, tokens), rel=1e-12)
-
-
 @given(CORPORA)
 def test_nist_is_independent_of_segment_order(corpus):
     hypotheses, references = corpus
@@ -163,16 +136,6 @@ def test_gleu_equals_nltk_documentation():
     assert str(metric.score(*corpus).published).startswith("0.5673")
 
 
-@pytest.mark.parametrize(
-    ("tokenizer", "single_score", "double_score"),
-    [("13a", 36.8211, 44.6943), ("none", 32.2946, 40.5850)],
-)
-def test_gleu_of_wmt22_equals_recorded_scores(tokenizer, single_score, double_score, online_b):
-    hypotheses, first, reference_pairs = online_b
-    assert round(GLEU(tokenizer).score(hypotheses, first).value, 4) == single_score
-    assert round(GLEU(tokenizer).score(hypotheses, reference_pairs).value, 4) == double_score
-
-
 @given(CORPORA, st.integers(1, 3), st.integers(0, 3))
 def test_gleu_equals_nltk(corpus, min_order, extra_orders):
     tokens, references = split_tokens(corpus)
@@ -185,13 +148,6 @@ def test_gleu_equals_nltk(corpus, min_order, extra_orders):
     ]
     assert metric.segments(*corpus).tolist() == [100 * value for value in sentences]
     assert metric.sentence(corpus[0][0], corpus[1][0]).published == sentences[0]
-
-
-def test_gleu_of_wmt22_equals_nltk(online_b):
-    hypotheses, _, reference_pairs = online_b
-    tokens, references = split_tokens((hypotheses, reference_pairs))
-    score = GLEU("none").score(hypotheses, reference_pairs)
-    assert score.published == gleu_score.corpus_gleu(references, tokens)
 
 
 # cnap/gec-ranking, scripts/gleu.py and compute_gleu, with Python 2's ranges and random.randint.
@@ -300,62 +256,18 @@ def test_last_segment_context_gives_warning(online_b):
 
 
 @pytest.mark.parametrize(
-    ("tokenizer", "method", "version", "single_score", "double_score"),
+    ("method", "version", "expected"),
     [
         # Means of sentence_bleu, run with each release.
-        ("13a", 0, "3.10.4", 26.8672, 43.6500),
-        ("13a", 1, "3.10.4", 30.0464, 46.2605),
-        ("13a", 2, "3.10.4", 36.9106, 52.0543),
-        ("13a", 3, "3.10.4", 32.0558, 47.8386),
-        ("13a", 4, "3.10.4", 30.6164, 46.6356),
-        ("13a", 5, "3.10.4", 38.5692, 55.2382),
-        ("13a", 7, "3.10.4", 39.2118, 55.6711),
-        ("none", 0, "3.10.4", 21.7519, 37.4771),
-        ("none", 1, "3.10.4", 25.5965, 41.2144),
-        ("none", 2, "3.10.4", 33.4934, 48.4836),
-        ("none", 3, "3.10.4", 28.1273, 43.5550),
-        ("none", 4, "3.10.4", 26.2246, 41.7052),
-        ("none", 5, "3.10.4", 33.6440, 49.9785),
-        ("none", 7, "3.10.4", 34.4856, 50.6354),
-        ("13a", 0, "3.2.5", 41.8920, None),
-        ("13a", 0, "3.3", 26.8672, None),
-        ("13a", 2, "3.5", 37.2048, None),
-        ("13a", 4, "3.2.5", 34.5533, None),
-        ("13a", 4, "3.4.5", 34.5533, None),
-        ("13a", 4, "3.5", 42.8731, None),
-        ("13a", 7, "3.4.5", 42.4448, None),
-        ("13a", 7, "3.5", 53.1828, None),
-        ("13a", 5, "3.5", 38.5692, None),
+        *((0, "3.2.5", 41.8920), (0, "3.3", 26.8672), (2, "3.5", 37.2048), (4, "3.2.5", 34.5533)),
+        *((4, "3.4.5", 34.5533), (4, "3.5", 42.8731), (7, "3.4.5", 42.4448), (7, "3.5", 53.1828)),
+        (5, "3.5", 38.5692),
     ],
 )
-def test_nltk_versions_have_recorded_scores(
-    tokenizer, method, version, single_score, double_score, online_b
-):
-    hypotheses, first, reference_pairs = online_b
-    metric = NLTKBLEU(tokenizer, method=method, version=version, aggregate="segments")
-    assert round(metric.score(hypotheses, first).value, 4) == single_score
-    if double_score is not None:
-        assert round(metric.score(hypotheses, reference_pairs).value, 4) == double_score
-
-
-@pytest.mark.parametrize(
-    ("method", "digits", "single_score", "double_score"),
-    [
-        (0, 4, 33.2415, 49.7233),
-        (2, 4, 33.2437, 49.7251),
-        (5, 4, 47.1758, 66.7517),
-        (6, 2, 5197.63, 7823.61),
-        (7, 4, 47.1758, 66.7517),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:method")
-def test_nltk_corpus_scores_equal_recorded_scores(
-    method, digits, single_score, double_score, online_b
-):
-    hypotheses, first, reference_pairs = online_b
-    metric = NLTKBLEU("13a", method=method, context="last-segment")
-    assert round(metric.score(hypotheses, first).value, digits) == single_score
-    assert round(metric.score(hypotheses, reference_pairs).value, digits) == double_score
+def test_nltk_versions_have_recorded_scores(method, version, expected, online_b):
+    hypotheses, first, _ = online_b
+    metric = NLTKBLEU("13a", method=method, version=version, aggregate="segments")
+    assert round(metric.score(hypotheses, first).value, 4) == expected
 
 
 @pytest.mark.parametrize(
@@ -435,45 +347,26 @@ def test_keywords_equal_codebleu(language):
 # cdec
 
 
-# ComputeBreakdown of cdec's mteval/ns.cc, compiled alone and given these counts.
-CDEC = [
-    (
-        "ibm",
-        "the cat sat on the mat",
-        ("the cat is on the mat", "a cat sat on that mat there"),
-        0.2020515501499176,
-    ),
-    ("ibm", "the cat", ("the cat sat", "the cat sat down here on it"), 0.6065306663513184),
-    (
-        "koehn",
-        "the cat sat on the mat",
-        ("the cat is on the mat", "a cat sat on that mat there"),
-        0.1858963817358017,
-    ),
-    ("koehn", "the cat", ("the cat sat", "the cat sat down here on it"), 0.22313016653060913),
-    (
-        "nist",
-        "the cat sat on the mat",
-        ("the cat is on the mat", "a cat sat on that mat there"),
-        0.2020515501499176,
-    ),
-    ("nist", "the cat", ("the cat sat", "the cat sat down here on it"), 0.6065306663513184),
-    (
-        "qcri",
-        "the cat sat on the mat",
-        ("the cat is on the mat", "a cat sat on that mat there"),
-        0.45319247245788574,
-    ),
-    ("qcri", "the cat", ("the cat sat", "the cat sat down here on it"), 0.2176932990550995),
+# Hypotheses and references, and the scores of ComputeBreakdown of cdec's mteval/ns.cc, compiled
+# alone and given these counts.
+CDEC_TEXTS = [
+    ("the cat sat on the mat", ("the cat is on the mat", "a cat sat on that mat there")),
+    ("the cat", ("the cat sat", "the cat sat down here on it")),
 ]
+CDEC = {
+    "ibm": (0.2020515501499176, 0.6065306663513184),
+    "koehn": (0.1858963817358017, 0.22313016653060913),
+    "nist": (0.2020515501499176, 0.6065306663513184),
+    "qcri": (0.45319247245788574, 0.2176932990550995),
+}
 
 
-@pytest.mark.parametrize(("kind", "hypothesis", "references", "score"), CDEC)
-def test_cdec_equals_original(kind, hypothesis, references, score):
+@pytest.mark.parametrize("kind", CDEC)
+def test_cdec_equals_original(kind):
     member = truebleu.family[f"cdec-{kind}"]
     # cdec returns a fraction in single precision, the family member a percentage.
-    published = member.sentence(hypothesis, references).published
-    assert round_to_single(published / member.scale) == score
+    scores = [member.sentence(*texts).published / member.scale for texts in CDEC_TEXTS]
+    assert tuple(map(round_to_single, scores)) == CDEC[kind]
 
 
 # All metrics.
@@ -491,20 +384,6 @@ HOOKS = [
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=repr)
-def test_files_lists_and_tokens_give_equal_scores(hook, write):
-    hypotheses, references = [GUIDE, TROOPS], [GUIDE_REFERENCES[0], GUIDE_REFERENCES[2]]
-    score = hook.score(hypotheses, references)
-    assert hook.score(write("h", hypotheses), write("r", references)) == score
-    assert hook.score(hypotheses, [(one,) for one in references]) == score
-    if hook.parameters["tokenize"] == "none" and not hook.parameters["lowercase"]:
-        tokens, reference_tokens = split_tokens((hypotheses, [(one,) for one in references]))
-        assert hook.score(tokens, reference_tokens) == score
-    assert score.to_dict()["score"] == float(score) > 0
-    assert str(score).startswith(f"{hook.NAME} = ")
-    assert len(hook.segments(hypotheses, references)) == 2
-
-
-@pytest.mark.parametrize("hook", HOOKS, ids=repr)
 def test_invalid_input_is_named_in_error(hook):
     with pytest.raises(InputError, match=r"different numbers of segments.*references 1.*segment 2"):
         hook.score(["a", "b"], ["a"])
@@ -518,12 +397,6 @@ def test_invalid_input_is_named_in_error(hook):
         hook.score(["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])
     with pytest.raises(TypeError, match="one str per segment"):
         hook.score("a", ["a"])
-
-
-@pytest.mark.parametrize("hook", HOOKS, ids=repr)
-def test_empty_text_has_score(hook):
-    assert hook.score(["", ""], ["", "a"]).value == 0
-    assert hook.sentence("", "a b").value == 0
 
 
 @pytest.mark.parametrize(

@@ -21,43 +21,6 @@ from truebleu.metrics.rouge import ROUGE
 TYPES = [*map(str, range(1, 10)), "l", "lsum"]
 PACKAGES = {"rs": rouge_score_rs.rouge_scorer, "google": rouge_score.rouge_scorer}
 
-# Precision, recall and F of the five pairs from rouge-score 0.1.2.
-SAME = (0.833333, 0.833333, 0.833333)
-NOTHING = (0, 0, 0)
-EXPECTED = {
-    "rouge-1": [
-        SAME,
-        (0.666667, 0.75, 0.705882),
-        (0.333333, 0.4, 0.363636),
-        SAME,
-        NOTHING,
-    ],
-    "rouge-1+stem": [
-        SAME,
-        (0.666667, 0.75, 0.705882),
-        (0.666667, 0.8, 0.727273),
-        SAME,
-        NOTHING,
-    ],
-    "rouge-2": [(0.6, 0.6, 0.6), (0.470588, 0.533333, 0.5), NOTHING, (0.6, 0.6, 0.6), NOTHING],
-    "rouge-l": [
-        SAME,
-        (0.611111, 0.6875, 0.647059),
-        (0.166667, 0.2, 0.181818),
-        SAME,
-        NOTHING,
-    ],
-    "rouge-l+stem": [
-        SAME,
-        (0.611111, 0.6875, 0.647059),
-        (0.5, 0.6, 0.545455),
-        SAME,
-        NOTHING,
-    ],
-}
-EXPECTED["rouge-lsum"] = EXPECTED["rouge-l"]
-EXPECTED["rouge-lsum+stem"] = EXPECTED["rouge-l+stem"]
-
 
 def make_original_scorer(package, metric):
     """Return the package's scorer for a metric, and its name of the type."""
@@ -65,35 +28,9 @@ def make_original_scorer(package, metric):
     return package.RougeScorer([kind], use_stemmer=metric.stemmer), kind
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_scores_equal_recorded_numbers(name):
-    metric = tb.metric(name)
-    for pair, numbers in zip(GOLDEN, EXPECTED[name], strict=True):
-        score = metric.sentence(*pair)
-        scores = (score.precision / 100, score.recall / 100, score.published)
-        assert tuple(round(number, 6) for number in scores) == numbers
-
-
 LATIN = st.text("abcdefgh ABC .,'0129éß\n\t", max_size=40)
-WORDS = st.lists(
-    st.sampled_from(
-        [
-            "running",
-            "runs",
-            "ran",
-            "the",
-            "cats",
-            "cat",
-            "sat",
-            "nationality",
-            "national",
-            "\n",
-            ".",
-            "-",
-        ]
-    ),
-    max_size=14,
-).map(" ".join)
+ENGLISH = "running,runs,ran,the,cats,cat,sat,nationality,national,\n,.,-".split(",")  # noqa: SIM905
+WORDS = st.lists(st.sampled_from(ENGLISH), max_size=14).map(" ".join)
 TEXT = LATIN | WORDS
 
 
@@ -132,15 +69,6 @@ def test_corpus_score_is_exact_mean():
     assert ROUGE("1").score(texts, references).published == float(
         sum(segment_scores) / len(segment_scores)
     )
-
-
-def test_sums_of_parts_equal_sum_of_all():
-    texts, references = map(list, zip(*GOLDEN, strict=True))
-    metric = tb.metric("rouge-2")
-    table = metric.statistics(texts, references)
-    parts = table[:2].sum() + table[2:].sum()
-    assert metric.from_statistics(parts.sum()) == metric.score(texts, references)
-    assert metric.non_additive_reason is None
 
 
 @pytest.mark.parametrize(
@@ -199,16 +127,8 @@ def test_scores_with_truebleu_tokenizers(package, text, other):
 
 
 def test_rouge_tokenizer_works_for_other_metrics():
-    assert tb.tokenize("It's a TEST: naïve 3.5", "rouge") == [
-        "it",
-        "s",
-        "a",
-        "test",
-        "na",
-        "ve",
-        "3",
-        "5",
-    ]
+    tokens = tb.tokenize("It's a TEST: naïve 3.5", "rouge")
+    assert tokens == ["it", "s", "a", "test", "na", "ve", "3", "5"]
 
 
 def test_language_selects_tokenizer(capsys):
@@ -263,25 +183,6 @@ def test_fastest_package_is_used_or_error_names_install_command(monkeypatch):
         tb.metric("rouge-l").sentence("a b", "a c")
     with pytest.raises(InputError):
         tb.metric("rouge-l").sentence("a b", "a c")
-
-
-# Mean F-scores of a WMT22 system, as percentages, from rouge-score 0.1.2.
-WMT22 = {
-    "rouge-1": 65.172571,
-    "rouge-2": 41.576298,
-    "rouge-l": 61.295710,
-    "rouge-lsum": 61.295710,
-    "rouge-1+stem": 67.409817,
-    "rouge-2+stem": 43.314882,
-    "rouge-l+stem": 63.179738,
-}
-
-
-@pytest.mark.parametrize("name", WMT22)
-def test_wmt22_scores_equal_rouge_score(name, wmt22):
-    hypotheses = wmt22 / "system-outputs" / "generaltest2022.de-en.hyp.Online-G.en"
-    references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
-    assert round(tb.metric(name).score(hypotheses, references).value, 6) == WMT22[name]
 
 
 def test_scores_have_precision_recall_and_f_score():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
 import pytest
@@ -36,18 +34,6 @@ def test_sentence_score_equals_corpus_of_one_segment(metric: Any) -> None:
         score.row,
     )
     assert rebuilt_score.to_json() == score.to_json()
-
-
-@pytest.mark.parametrize("metric", METRICS, ids=str)
-@pytest.mark.parametrize("looked_at", [False, True])
-def test_copies_of_sentence_score_are_equal(metric: Any, looked_at: bool) -> None:
-    score = metric.sentence(*TEXT)
-    before = score.to_dict() if looked_at else None
-    for copied_score in (pickle.loads(pickle.dumps(score)), copy.copy(score), copy.deepcopy(score)):
-        assert type(copied_score) is type(score)
-        assert copied_score == score
-        assert copied_score.row == score.row
-    assert before in (None, score.to_dict())
 
 
 def test_attributes_of_sentence_score_are_read_only() -> None:

@@ -49,23 +49,6 @@ def test_printed_signature(metric, text, short):
     assert signature.short().startswith(short)
 
 
-@pytest.mark.parametrize(
-    ("references", "printed"),
-    [([["a"], ["b"]], "1"), ([("a", "b"), ("c", "d")], "2"), ([("a", "b"), "c"], "var")],
-)
-def test_number_of_references_is_printed(references, printed):
-    signature = truebleu.bleu(["a", "b"], references).signature
-    assert signature["nrefs"] == printed
-
-
-def test_effective_order_is_default_for_segments():
-    assert BLEU().signature(1)["eff"] == "no"
-    assert BLEU().signature(1, segment=True)["eff"] == "yes"
-    assert BLEU().sentence("a", "a").signature["eff"] == "yes"
-    assert BLEU(effective_order=False).sentence("a", "a").signature["eff"] == "no"
-    assert BLEU(effective_order=True).score(["a"], ["a"]).signature["eff"] == "yes"
-
-
 def test_fields_by_name():
     signature = BLEU("intl").signature(2)
     assert (signature["tok"], signature["nrefs"], signature["version"]) == ("intl", "2", "2.6.0")

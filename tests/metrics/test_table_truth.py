@@ -61,21 +61,6 @@ def load_bytes(tmp_path):
 # ---- files ----
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("metric", FOUR, ids=str)
-def test_changed_bit_of_saved_table_raises_error(metric, tmp_path, load_bytes):
-    table = count_example(metric)
-    table.save(tmp_path / "whole")
-    saved_bytes = (tmp_path / "whole").read_bytes()
-    assert load_bytes(saved_bytes) == table
-    assert metric.from_statistics(load_bytes(saved_bytes)) == metric.from_statistics(table)
-    for bit in range(8 * len(saved_bytes)):
-        changed = bytearray(saved_bytes)
-        changed[bit // 8] ^= 1 << bit % 8
-        with pytest.raises(InputError, match=r"saved\.table"):
-            load_bytes(changed)
-
-
 @pytest.mark.parametrize("metric", FOUR, ids=str)
 def test_truncated_or_extended_table_raises_error(metric, tmp_path, load_bytes):
     count_example(metric).save(tmp_path / "whole")
@@ -90,20 +75,8 @@ def test_truncated_or_extended_table_raises_error(metric, tmp_path, load_bytes):
 
 
 NAMES = (
-    *(
-        "bleu",
-        "chrf",
-        "chrf++",
-        "ter",
-        "wer",
-        "cer",
-        "nist",
-        "gleu",
-        "ngram-f",
-        "gec-gleu",
-        "ibleu",
-    ),
-    *("nltk-bleu", "codebleu", "cdec-bleu", "mteval-v13a", "rouge-l"),
+    *("bleu", "chrf", "chrf++", "ter", "wer", "cer", "nist", "gleu", "ngram-f", "gec-gleu"),
+    *("ibleu", "nltk-bleu", "codebleu", "cdec-bleu", "mteval-v13a", "rouge-l"),
 )
 
 
@@ -228,15 +201,7 @@ INTEGERS = (
 def test_arbitrary_integers_give_score_or_input_error(data):
     """Scoring gives a number or InputError, never another exception."""
     names = (
-        "bleu",
-        "chrf",
-        "chrf++",
-        "ter",
-        "nist",
-        "gleu",
-        "wer",
-        "cdec-bleu",
-        "ibleu",
+        *("bleu", "chrf", "chrf++", "ter", "nist", "gleu", "wer", "cdec-bleu", "ibleu"),
         "mteval-v13a",
     )
     metric = registry.metric(data.draw(st.sampled_from(names)))

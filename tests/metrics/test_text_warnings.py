@@ -130,13 +130,6 @@ def test_check_text_turns_warnings_off(recorded, name):
     assert recorded == []
 
 
-def test_standard_filter_turns_warnings_off():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", category=tb.TextWarning)
-        tb.bleu(*SUSPICIOUS["subword marks"])
-
-
 def test_loops_accumulators_and_single_segments_do_not_warn(recorded):
     hypotheses, references = SUSPICIOUS["subword marks"]
     metric = tb.BLEU()

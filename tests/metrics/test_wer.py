@@ -8,7 +8,6 @@ import jiwer
 import pytest
 from hypothesis import example, given
 from metric_examples import GOLDEN
-from paths import EXAMPLES
 from strategies import fragments
 
 import truebleu as tb
@@ -25,33 +24,6 @@ KINDS = {
 
 # Number of random pairs; more in a thorough run.
 PAIRS = int(os.environ.get("TRUEBLEU_WER_PAIRS", "400"))
-
-# Scores from jiwer 4.0.0.
-RATES = {
-    "wer": (0.166667, 0.500000, 1.200000, 0.166667, 1, 0.540541),
-    "mer": (0.166667, 0.444444, 1, 0.166667, 1, 0.500000),
-    "wil": (0.305556, 0.652778, 1, 0.305556, 1, 0.707816),
-    "cer": (0.142857, 0.390805, 0.928571, 0.166667, 0.903226, 0.487310),
-}
-GOLDEN_COUNTS = [(5, 1, 0, 0), (10, 6, 0, 2), (0, 5, 0, 1), (5, 1, 0, 0), (0, 1, 3, 0)]
-
-
-@pytest.mark.parametrize("name", RATES)
-def test_scores_equal_recorded_numbers(name):
-    hypotheses, references = map(list, zip(*GOLDEN, strict=True))
-    metric = tb.metric(name)
-    scores = [metric.sentence(*pair).fraction for pair in GOLDEN]
-    scores.append(metric.score(hypotheses, references).fraction)
-    assert [round(value, 6) for value in scores] == list(RATES[name])
-
-
-def test_edit_counts_equal_recorded_counts():
-    hypotheses, references = map(list, zip(*GOLDEN, strict=True))
-    table = WER().statistics(hypotheses, references)
-    assert [tuple(row) for row in table.tolist()] == GOLDEN_COUNTS
-    score = WER().from_statistics(table)
-    assert tuple(getattr(score, name) for name in COUNTS) == (20, 14, 3, 3)
-    assert (score.edits, score.reference_length, score.hypothesis_length) == (20, 37, 37)
 
 
 def test_ties_are_resolved_as_in_rapidfuzz():
@@ -110,16 +82,7 @@ def list_operations(chunks):
 SPACES = [" ", "  ", "\t", " \t", "\n", "\xa0", "\xa0 ", "\u2003\u2003", "\x1c", "\x85", "\u3000"]
 PIECES = [
     *SPACES,
-    "a",
-    "b",
-    "é",
-    "ー",
-    "\U00020000",
-    "\ud800",
-    "\x00",
-    "word",
-    "longer-words",
-    "a b",
+    *("a", "b", "é", "ー", "\U00020000", "\ud800", "\x00", "word", "longer-words", "a b"),
 ]
 texts = st.lists(st.sampled_from(PIECES) | fragments(), max_size=12).map("".join)
 repetitive_text = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
@@ -186,15 +149,6 @@ def random_pair(chance: random.Random) -> tuple[str, str]:
 def count_edits(chunks) -> list[int]:
     kinds = [kind for kind, _, _ in list_operations(chunks)]
     return [kinds.count(kind) for kind in KINDS.values()]
-
-
-@pytest.mark.parametrize("system", ["cedar", "birch"])
-def test_wmt22_text_equals_jiwer(system):
-    hypotheses, references = (
-        (EXAMPLES / "de-en" / f"{name}.en").read_text(encoding="utf-8").splitlines()
-        for name in (system, "reference.a")
-    )
-    assert_equals_jiwer(hypotheses, references)
 
 
 # WMT22 de-en: word counts, and WER, MER, WIL and CER from jiwer 4.0.0.
@@ -301,10 +255,6 @@ def test_signatures_name_the_measure():
     with pytest.raises(ValueError, match="measure:mer: WER only has measure:wer"):
         tb.metric("WER|measure:mer")
     assert tb.metric("case:lc|tok:13a|smooth:exp") == tb.BLEU(lowercase=True)
-
-
-def test_names_give_metrics():
-    assert [tb.metric(name) for name in ("wer", "mer", "wil", "wip", "cer")] == [*WORDS, CER()]
 
 
 def test_metric_directions():

@@ -367,11 +367,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "`explain`": functools.partial(number_command, "explain"),
     "`family score`": functools.partial(number_command, "family score"),
 }
-ENGINES: dict[str, Callable[..., None]] = {
-    "Spark, Ray": engine,
-    "DuckDB": duckdb,
-    "Polars": polars,
-}
+ENGINES: dict[str, Callable[..., None]] = {"Spark, Ray": engine, "DuckDB": duckdb, "Polars": polars}
 INTERFACES = {
     **{("Python", interface): cell for interface, cell in PYTHON.items()},
     **{("command line", face): cell for face, cell in COMMANDS.items()},

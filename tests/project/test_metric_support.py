@@ -15,12 +15,7 @@ PAGE = ROOT / "docs" / "metric-support.md"
 
 # One member of each kind, for the daily test; `make test-all` walks all of them.
 TESTED_MEMBERS = (
-    "mteval-v13a",
-    "nltk-sentence-4",
-    "nltk-corpus-5",
-    "fairseq",
-    "coco-bleu-4-item",
-    "cdec-ibm",
+    *("mteval-v13a", "nltk-sentence-4", "nltk-corpus-5", "fairseq", "coco-bleu-4-item", "cdec-ibm"),
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:method . of NLTK:UserWarning")

@@ -4,7 +4,6 @@ import json
 import random
 
 import pytest
-from paths import ROOT
 
 import truebleu as tb
 from truebleu.resegmentation.methods import METHODS
@@ -136,10 +135,3 @@ def test_command_writes_the_data_of_python(truebleu_command, files):
     result = truebleu_command(*files, "--resegment=as-wer", "--segment", "2", "-f", "json")
     expected = get_boundaries("a b x c d", ["a b", "c d"], 2)
     assert json.loads(result.output)["systems"][0]["location"] == expected
-
-
-def test_documents_without_resegmentation_are_refused(truebleu_command, files):
-    folder = ROOT / "examples" / "de-en"
-    result = truebleu_command(*files, "--docs", str(folder / "documents.txt"))
-    assert result.status == 2
-    assert "--docs has no effect without --resegment" in result.error

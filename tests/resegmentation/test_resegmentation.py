@@ -15,9 +15,9 @@ from paths import ROOT
 
 import truebleu as tb
 from truebleu._kernel import InputError
-from truebleu.resegmentation.methods import METHODS, Method, format_method_label, get_method
+from truebleu.resegmentation.methods import METHODS, format_method_label, get_method
 from truebleu.resegmentation.resegment import resegment
-from truebleu.resegmentation.units import join_pieces, split_text_units
+from truebleu.resegmentation.units import split_text_units
 
 # Those that need neither a download nor times.
 AVAILABLE = [
@@ -51,37 +51,6 @@ def test_mweralign_golden_cases_are_equal(golden_cases):
     assert compared == 105
 
 
-def test_mweralign_pieces_golden_cases_are_equal(golden_cases):
-    """With the pieces of the golden cases in place of the model."""
-    compared = 0
-    for case in golden_cases("mweralign"):
-        segmenter, is_tokenized = case["options"].get("segmenter"), case["options"].get("tokenized")
-        if segmenter == "cj" or not case["options"] or case["id"] == "spm-two-references":
-            continue
-        if segmenter is None:
-            references = [row[0].split() for row in case["refs"]]
-            pieces = case["hyp"].split()
-        else:
-            references = case["reference_tokens"]
-            pieces = [piece for segment in case["tokens"] for piece in segment]
-        split = {str(number): units for number, units in enumerate([*references, pieces])}
-
-        def split_pieces(text, split=split, cuts_words=not is_tokenized):
-            return join_pieces(split[text], cuts_words=cuts_words)
-
-        method = Method(split_pieces, "edits", "mweralign", "1.4.1", joiner="")
-        *numbers, last = split
-        alignment = method.align(method.split(last), [(number,) for number in numbers])
-        segments = [[] for _ in references]
-        for piece, place in zip(pieces, alignment.segments, strict=True):
-            segments[place].append(piece)
-        expected = case.get("tokens") or [text.split() for text in case["output"]]
-        assert (case["id"], segments) == (case["id"], expected)
-        assert alignment.errors == case["errors"]
-        compared += 1
-    assert compared == 14
-
-
 def test_rwth_golden_cases_are_equal(golden_cases):
     """Equal where the program does not crash, and does not lower-case one side alone."""
     references = {case["id"]: case for case in golden_cases("mweralign")}
@@ -95,19 +64,6 @@ def test_rwth_golden_cases_are_equal(golden_cases):
         if lowered != [text.strip().lower() for text in case["output"]]:
             unequal.add(case["id"])
     assert unequal <= {"empty-last-reference"}
-
-
-def test_omnisteval_golden_cases_are_equal(golden_cases):
-    compared = 0
-    for case in golden_cases("softsegmenter"):
-        method = "omnisteval-char" if case["options"]["char_level"] else "omnisteval"
-        if case["options"]["lang"] is not None:
-            pytest.importorskip("mosestokenizer")
-            method = f"omnisteval-moses-{case['options']['lang']}"
-        result = resegment(case["hyp"], case["refs"], method)
-        assert (case["id"], result.segments) == (case["id"], case["output"])
-        compared += 1
-    assert compared == 118
 
 
 def draw_case(dice, alphabet, *, alternatives, joiner):
@@ -599,15 +555,6 @@ def test_uneven_reference_files_are_refused(truebleu_command, talk, write):
     assert "different numbers of segments: segment 2 is not in " in result.error
 
 
-def test_two_runs_in_a_folder_write_no_files(truebleu_command, talk, tmp_path, monkeypatch):
-    """RWTH's program writes __segments into the current folder."""
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    truebleu_command("resegment", talk[0], "-i", talk[1], "--resegment", "mweralign-none")
-    assert not list(folder.iterdir())
-
-
 @pytest.mark.parametrize("method", ["omnisteval", "soft"])
 def test_leading_mark_is_lost_only_where_the_program_loses_it(method):
     result = resegment("- one two three", ["one two", "three"], method)
@@ -779,16 +726,6 @@ def test_always_divides_outputs_with_as_many_lines(command, truebleu_command, ta
     every = truebleu_command(command, *options, "--resegment=always")
     assert "note: same: 4 lines → 4 segments, soft-words" in every.error
     assert "not divided" not in every.error
-
-
-def test_outputs_with_as_many_lines_are_left_alone(truebleu_command, talk):
-    reference, output, *_ = talk
-    options = [reference, "-i", reference, output, "-b", "--resegment", "as-wer"]
-    result = truebleu_command("score", *options)
-    assert result.status == 0
-    assert "talk: 3 lines" in result.error
-    assert "warning: reference was not divided, because the number of lines" in result.error
-    assert "reference: " not in result.error
 
 
 def test_unrelated_text_gets_no_suggestion(truebleu_command, talk, write):

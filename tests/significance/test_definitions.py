@@ -109,13 +109,7 @@ def test_document_scores_equal_formula_of_rows(measure):
     metric = measure.metric
     documents = [f"document {i // 10}" for i in range(SEGMENTS)]
     content = tb.compare(
-        HYPS,
-        REFS,
-        metrics=[metric],
-        samples=50,
-        confidence=50,
-        documents=documents,
-        source=SOURCES,
+        HYPS, REFS, metrics=[metric], samples=50, confidence=50, documents=documents, source=SOURCES
     ).to_dict()
     (column,) = content["metrics"]
     assert column["source"] == "truebleu"

@@ -9,10 +9,9 @@ import pytest
 import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
-from outputs import output, references
 from sacrebleu import significance as original
 
-from truebleu import BLEU, CHRF, TER
+from truebleu import BLEU
 from truebleu._kernel import InputError, SingleFormula, SingleStack, Stack, Stream, Table, exchanged
 from truebleu.significance import memory_check
 from truebleu.significance import sacrebleu_compat as significance_sacrebleu
@@ -115,36 +114,6 @@ def test_swapped_sums_beyond_64_bits_are_refused(first, second):
 
 
 # ---- sacreBLEU's formulas in single precision ----
-
-METRICS = [
-    BLEU(),
-    BLEU(smoothing="floor"),
-    BLEU(smoothing="floor", smoothing_value=0.3),
-    BLEU(smoothing="add-k"),
-    BLEU(smoothing="add-k", smoothing_value=0.3),
-    BLEU(smoothing="add-k", smoothing_value=1.5),
-    BLEU(smoothing="none"),
-    BLEU(effective_order=True),
-    BLEU(max_order=6),
-    BLEU(max_order=2, smoothing="add-k", effective_order=True),
-    CHRF(),
-    CHRF(word_order=2),
-    CHRF(eps_smoothing=True),
-    CHRF(beta=1),
-    CHRF(beta=3, char_order=4),
-    TER(),
-]
-
-
-def test_joint_bootstrap_equals_separate_bootstraps():
-    dice = random.Random(1)
-    refs = references(dice, 60)
-    hyps = [output(dice, refs, kept) for kept in (0.6, 0.65, 0.9)]
-    measures = [(metric, [metric.statistics(one, refs) for one in hyps]) for metric in METRICS]
-    joint_scores = significance_sacrebleu.bootstrap_scores(measures, Stream(12345), 80)
-    for metric_scores, measure in zip(joint_scores, measures, strict=True):
-        [separate_scores] = significance_sacrebleu.bootstrap_scores([measure], Stream(12345), 80)
-        assert metric_scores == separate_scores
 
 
 counts = st.integers(0, 30) | st.integers(0, 2**23)

@@ -237,16 +237,7 @@ def test_large_costs_do_not_overflow():
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        " ",
-        "\u3000",
-        "\0",
-        "\0あ",
-        "あ\0い",
-        "あ \0",
-        "a\rb",
-        "a\r",
-        "あ\u2028い",
+        *("", " ", "\u3000", "\0", "\0あ", "あ\0い", "あ \0", "a\rb", "a\r", "あ\u2028い"),
         "\uffff\uffff",
     ],
 )

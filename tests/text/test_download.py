@@ -980,9 +980,9 @@ def test_file_at_cache_path_uses_temporary_folder(tmp_path, monkeypatch, capsys)
     download._find_writable_folder.cache_clear()
     assert download.get_writable_folder() == download.list_download_folders()[1]
     assert capsys.readouterr().err.count("truebleu: ") == 1
-    with download.override_settings(quiet=True):
-        download._find_writable_folder.cache_clear()
-        assert download.get_writable_folder() == download.list_download_folders()[1]
+    monkeypatch.setattr(download, "settings", download.Settings(quiet=True))
+    download._find_writable_folder.cache_clear()
+    assert download.get_writable_folder() == download.list_download_folders()[1]
     assert capsys.readouterr().err == ""
 
 

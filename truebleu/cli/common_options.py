@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from truebleu._kernel import InputError
 from truebleu.cli.output import DATA_FORMATS, UsageError, print_text
 from truebleu.text import argument_checks
+from truebleu.text.record import Record
 from truebleu.text.terminal_layout import get_terminal_width, join_words, wrap_command, wrap_text
 
 # ---- declarations ----
 
 
-class Option(NamedTuple):
+class Option(Record):
     """Declaration of an option or argument: its flags, and the parameters of `add_argument`."""
 
     flags: Sequence[str]
@@ -102,7 +103,7 @@ class OptionGroup:
             )
 
 
-class Command(NamedTuple):
+class Command(Record):
     """Declaration of a command: its usage, options and function.
 
     module_doc: the module's docstring, with the examples for the help (None with `python -OO`).

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     # Reference files, or a tuple of references per segment.
     References = list[File] | list[tuple[str, ...]]
 
-SUBTITLE_SUFFIX = re.compile(r"\.(srt|vtt)(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
+SUBTITLE_SUFFIX = r"(?i)\.(srt|vtt)(\.(gz|bz2|xz|zst))?$"
 FILE_SYNTAX = (
     "Files have one segment per line and may end in .gz, .bz2, .xz or .zst. FILE#3 is the third\n"
     "tab-separated column of FILE; - is standard input."
@@ -463,7 +463,7 @@ def parse_file_argument(name: str, encoding: str) -> File:
 def parse_text_file(name: str, encoding: str) -> File:
     """Parse an argument that names a text file. Read subtitles immediately, one text per block."""
     file = parse_file_argument(name, encoding)
-    if not SUBTITLE_SUFFIX.search(file.path):
+    if not re.search(SUBTITLE_SUFFIX, file.path):
         return file
     from truebleu.resegmentation.subtitles import read_subtitles
 

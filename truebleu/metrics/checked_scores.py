@@ -39,13 +39,13 @@ class TextWarning(UserWarning):
 
 
 # Options and their parameters in a message: "-tok char (tokenize='char' in Python)".
-_OPTION_AND_PARAMETER = re.compile(
+_OPTION_AND_PARAMETER = (
     r"(?:--?[a-z][^\s()]* (?:[^\s()-][^\s()]* )?)*(?:--?[a-z][^\s()]*|FILE#N)(?: [^\s()]+)?"
     r"(?: or --?[a-z][a-z-]* [^\s()]+)?"
     r" \(((?:[^()]|\([^()]*\))*) in Python\)"
 )
 # An option in brackets after the metric that it selects: "chrF (-m chrf)".
-_OPTION_IN_BRACKETS = re.compile(r" \(--?[a-z][^()]*\)")
+_OPTION_IN_BRACKETS = r" \(--?[a-z][^()]*\)"
 
 
 def replace_options_with_parameters(text: str) -> str:
@@ -54,7 +54,7 @@ def replace_options_with_parameters(text: str) -> str:
     >>> replace_options_with_parameters("-tok char (tokenize='char' in Python); chrF (-m chrf)")
     "tokenize='char'; chrF"
     """
-    return _OPTION_IN_BRACKETS.sub("", _OPTION_AND_PARAMETER.sub(r"\1", text))
+    return re.sub(_OPTION_IN_BRACKETS, "", re.sub(_OPTION_AND_PARAMETER, r"\1", text))
 
 
 def raise_text_warnings(warnings: Iterable[Mapping[str, Any]]) -> None:

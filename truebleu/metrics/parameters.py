@@ -493,14 +493,15 @@ def declare_unicode_form() -> Choice[str | None]:
 # Characters that signatures do not encode. Field separators, "%", and an equals sign between
 # spaces, which precedes a score, are percent-encoded.
 _SAFE_CHARACTERS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
-_SPACED_EQUALS = re.compile("(?<= )=(?= )")
+_SPACED_EQUALS = "(?<= )=(?= )"
 
 
 def quote_field(text: str) -> str:
     """Return text encoded as the value of a signature field."""
     from urllib.parse import quote
 
-    return _SPACED_EQUALS.sub("%3D", quote(text, safe=_SAFE_CHARACTERS, errors="surrogatepass"))
+    quoted_text = quote(text, safe=_SAFE_CHARACTERS, errors="surrogatepass")
+    return re.sub(_SPACED_EQUALS, "%3D", quoted_text)
 
 
 def unquote_field(text: str) -> str:

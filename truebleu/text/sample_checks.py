@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.text import segments
+from truebleu.text.record import Record
 from truebleu.text.segments import File
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ UNSPACED_LETTERS = (
 MAX_START_BYTES = 1 << 16
 
 
-class MarkCount(NamedTuple):
+class MarkCount(Record):
     """Examined segments of an input that contain marks of one kind."""
 
     segments: int

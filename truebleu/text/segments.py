@@ -893,7 +893,7 @@ def read_segment_labels(
         yield (name or "").removesuffix("\r")
 
 
-DOCUMENT_SEGMENT = re.compile(r"\s*(docid=\d+),segid=\d+\s*")
+DOCUMENT_SEGMENT = r"\s*(docid=\d+),segid=\d+\s*"
 
 
 def read_document_names(role: str, value: Any, segment_count: int) -> list[str]:
@@ -902,11 +902,11 @@ def read_document_names(role: str, value: Any, segment_count: int) -> list[str]:
     Of OmniSTEval's lines such as docid=0,segid=3, the name is docid=0.
     """
     labels = list(read_segment_labels(role, value, segment_count, is_required=True))
-    if not labels or not DOCUMENT_SEGMENT.fullmatch(labels[0]):
+    if not labels or not re.fullmatch(DOCUMENT_SEGMENT, labels[0]):
         return labels
     names = []
     for number, label in enumerate(labels, 1):
-        match = DOCUMENT_SEGMENT.fullmatch(label)
+        match = re.fullmatch(DOCUMENT_SEGMENT, label)
         if match is None:
             place = label_by_file_name(role, value) if is_file(value) else role
             raise InputError(

@@ -11,8 +11,8 @@ from typing import Any
 from truebleu.text.segments import COMPRESSED_SUFFIXES, File, as_file, is_file
 
 # A number at the end, as in model-1.5 or checkpoint.20000, belongs to the name.
-_SUFFIX = re.compile(r"(?<=.)\.(?!\d+$)[^.]*$", re.DOTALL)
-_COLUMN = re.compile(r"#\d+$")
+_SUFFIX = r"(?s)(?<=.)\.(?!\d+$)[^.]*$"
+_COLUMN = r"#\d+$"
 
 
 def derive_system_name(path: str) -> str:
@@ -23,11 +23,11 @@ def derive_system_name(path: str) -> str:
     >>> derive_system_name("model-1.5"), derive_system_name("outputs.tsv#3")
     ('model-1.5', 'outputs#3')
     """
-    column = _COLUMN.search(path)
+    column = re.search(_COLUMN, path)
     name = re.split(r"[/\\]", path[: column.start()] if column else path)[-1]
     stem, suffix = os.path.splitext(name)
     name = stem if suffix.lower() in COMPRESSED_SUFFIXES else name
-    return _SUFFIX.sub("", name) + (column[0] if column else "")
+    return re.sub(_SUFFIX, "", name) + (column[0] if column else "")
 
 
 # Words that reveal the kind of a file if they occur in its name or in the name of its folder.
@@ -103,20 +103,20 @@ def name_systems(files: Sequence[str | os.PathLike[str] | File]) -> list[str]:
 MAX_NAME_LENGTH = 20
 # Names shorter than this, such as "B", would look like letters of systems; numbers would look like
 # scores.
-_MIN_SHORT_NAME = re.compile(r"(?=.*[^\W\d_]).{2,}", re.DOTALL)
-_SEPARATOR = re.compile(r"([./\\:])")
+_MIN_SHORT_NAME = r"(?s)(?=.*[^\W\d_]).{2,}"
+_SEPARATOR = r"([./\\:])"
 # Pattern that must match after a name in a sentence, so that the name is not the start of a longer
 # one.
 _NAME_END = r"(?![\w-]|[./\\:#]\w)"
 
 
-def remove_common_parts(names: Sequence[str], shortest: re.Pattern[str] | None = None) -> list[str]:
+def remove_common_parts(names: Sequence[str], shortest: str | None = None) -> list[str]:
     """Return distinct names without their common parts at the start and end.
 
     shortest: pattern of names that are long enough; shorter names keep more of their start.
     """
     # Parts and separators alternate. Keep at least one part.
-    split = [_SEPARATOR.split(name) for name in names]
+    split = [re.split(_SEPARATOR, name) for name in names]
     max_common = min(map(len, split)) - 1
     start = min(_count_common_parts(split), max_common) // 2 * 2
     if len({parts[start] for parts in split}) == 1:  # One name is a prefix of another.
@@ -125,7 +125,7 @@ def remove_common_parts(names: Sequence[str], shortest: re.Pattern[str] | None =
     shortened = list(names)
     while start >= 0:
         shortened = ["".join(parts[start : len(parts) - end]) for parts in split]
-        if shortest is None or all(map(shortest.fullmatch, shortened)):
+        if shortest is None or all(re.fullmatch(shortest, name) for name in shortened):
             break
         start -= 2
     return shortened if all(shortened) and len(set(shortened)) == len(shortened) else list(names)

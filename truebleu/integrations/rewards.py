@@ -281,18 +281,13 @@ class Reward:
         rewards: list[Any] = [None] * len(completions)
         rows: list[Row] = []
         indices: list[int] = []
-        reads_only_strings = not (self.needs_source or self.normalize)
         for i, (completion, reference) in enumerate(zip(completions, references, strict=True)):
-            row: Row | None
-            if reads_only_strings and type(completion) is str and type(reference) is str:
-                row = self.extract_answer(completion), reference
-            else:
-                try:
-                    source = sources[i] if self.needs_source else None
-                    row = self._read_row(completion, reference, source)
-                except InputError as invalid_text:
-                    rewards[i] = self.handle_error(i, invalid_text)
-                    continue
+            try:
+                source = sources[i] if self.needs_source else None
+                row = self._read_row(completion, reference, source)
+            except InputError as invalid_text:
+                rewards[i] = self.handle_error(i, invalid_text)
+                continue
             if row is not None:
                 rows.append(row)
                 indices.append(i)

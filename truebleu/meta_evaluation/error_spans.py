@@ -277,7 +277,7 @@ def _read_wmt25(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotati
                 raise _input_error(location, f"the scores of '{system}' as an object", judged)
             entries = judged
             if isinstance(judged, dict):
-                waves = [key[len("errors") :] for key in judged if key.startswith("errors")]
+                waves = [key.removeprefix("errors") for key in judged if key.startswith("errors")]
                 entries = [
                     {"errors": judged[f"errors{n}"], "annotator": judged.get(f"annotator{n}", n)}
                     for n in waves

@@ -177,6 +177,10 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Signature fields with a constant value: the value and the short name of the field.
     CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {}
+    # Reason for a score of 0 and a remedy (see `explain_zero_score`).
+    ZERO_REASON: ClassVar[str] = ""
+    # Other names of the score in lower case, with the signature fields that they imply.
+    VARIANTS: ClassVar[dict[str, dict[str, str]]] = {}
     # Prefix of the metric's command-line options.
     PREFIX: ClassVar[str] = ""
     LOWER_IS_BETTER: ClassVar[bool] = False
@@ -235,7 +239,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:
         """Return the fields that a score name implies, or None for names of other metrics."""
-        return {} if name.lower() == cls.NAME.lower() else None
+        return {cls.NAME.lower(): {}, **cls.VARIANTS}.get(name.lower())
 
     @classmethod
     def get_short_names(cls) -> dict[str, str]:
@@ -431,7 +435,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
 
     def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return the reason for a score of 0 and a remedy, or "" if the reason is unknown."""
-        return ""
+        return self.ZERO_REASON
 
     def make_statistics(self, table: Table, references: int | str | None) -> Statistics:
         """Convert the rows of a table to statistics of this metric."""

@@ -46,19 +46,19 @@ class DocumentFrequencies(Mapping[str, Any]):
 
     __slots__ = ("_counts", "_images")
 
-    def __init__(self, content: Any) -> None:
-        """Copy and check frequencies. Raises ValueError for invalid ones."""
+    def __init__(self, content: Any, place: str = "df") -> None:
+        """Copy and check frequencies. Raises InputError, with the place, for invalid ones."""
         has_keys = isinstance(content, Mapping) and set(content) == {"images", "counts"}
         if not has_keys or not isinstance(content["counts"], Mapping):
-            raise ValueError(
-                'expected {"images": N, "counts": {"a dog": 12, ...}}, found '
+            raise InputError(
+                f'{place}: expected {{"images": N, "counts": {{"a dog": 12, ...}}}}, found '
                 f"{argument_checks.format_value(content)}"
             )
         self._images, self._counts = content["images"], dict(content["counts"])
         for name, value in (("images", self._images), *self._counts.items()):
             if type(value) is not int or not 1 <= value <= MAX_IMAGES:
-                raise ValueError(
-                    f"{name!r:.60}: expected a count of 1 or more, found {value!r:.40}"
+                raise InputError(
+                    f"{place}: {name!r:.60}: expected a count of 1 or more, found {value!r:.40}"
                 )
 
     @classmethod
@@ -68,11 +68,9 @@ class DocumentFrequencies(Mapping[str, Any]):
         if name.endswith((".p", ".pkl", ".pickle")):
             raise InputError(f"{place}: truebleu does not read pickle files. Convert it to JSON.")
         try:
-            return cls(caption_files.read_json(name))
+            return cls(caption_files.read_json(name), place)
         except OSError as error:
             raise InputError(f"{place}: {error.strerror}") from None
-        except ValueError as error:
-            raise InputError(f"{place}: {str(error).removeprefix(f'{name}, ')}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file of frequencies."""
@@ -158,12 +156,8 @@ class _DocumentFrequencyParameter(p.Parameter[Any]):
     def validate(self, value: Any) -> Any:
         if value == "corpus" or isinstance(value, DocumentFrequencies):
             return value
-        if isinstance(value, str | os.PathLike):
-            return DocumentFrequencies.from_file(value)
-        try:
-            return DocumentFrequencies(value)
-        except ValueError as error:
-            raise ValueError(f"df: {error}") from None
+        is_path = isinstance(value, str | os.PathLike)
+        return DocumentFrequencies.from_file(value) if is_path else DocumentFrequencies(value)
 
     def to_field(self, value: Any) -> str:
         return value if isinstance(value, str) else f"{value['images']}-images-{value.checksum}"
@@ -263,6 +257,7 @@ class CIDEr(CaptionMetric):
 
     NAME = "CIDEr-D"
     CITATIONS = ("vedantam-etal-2015-cider", "chen-etal-2015-microsoft")
+    VARIANTS = {"cider": {"clip": "no", "len": "no"}}  # noqa: RUF012
     PREFIX = "cider-"
     SCALE = 1.0
     BOUND = 10.0
@@ -302,12 +297,6 @@ class CIDEr(CaptionMetric):
     def name(self) -> str:
         """The name of the score: CIDEr-D, or CIDEr without clipping and length factor."""
         return "CIDEr-D" if self.clip or self.length_penalty else "CIDEr"
-
-    @classmethod
-    def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """Return the fields that a name implies, or None for names of other metrics."""
-        names = {"cider-d": {}, "cider": {"clip": "no", "len": "no"}}
-        return names.get(name.lower())
 
     def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:
         """Return the reason why the score is 0, and what to use instead."""
@@ -393,16 +382,13 @@ class ROUGELCoco(CaptionMetric):
 
     NAME = "ROUGE-L-coco"
     CITATIONS = ("lin-2004-rouge", "chen-etal-2015-microsoft")
+    ZERO_REASON = "no hypothesis shares a token with its references"
     PREFIX = "rouge-l-coco-"
     NUMBER_NAMES = ("fmeasure", "precision", "recall")
     DIGITS = 2
     CONSTANTS = {**SegmentMeanMetric.CONSTANTS, "measure": ("rouge-l-coco", "m")}  # noqa: RUF012
     FIELDS = ("measure", "tok", "agg")
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(TOKENIZER)
-
-    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return the reason why the score is 0."""
-        return "no hypothesis shares a token with its references"
 
     def tokenize_text(self, text: str) -> list[str]:
         """Return the tokens of a caption; an empty caption is one empty token, as in COCO."""

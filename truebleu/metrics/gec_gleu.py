@@ -45,6 +45,7 @@ class GECGLEU(SourceMetric):
 
     NAME = "GEC-GLEU"
     CITATIONS = ("napoles-etal-2015-ground", "napoles-etal-2016-gleu")
+    ZERO_REASON = f"at least one order up to {len(ORDERS)} has no matching n-grams"
     PREFIX = "gec-gleu-"
     columns = (
         *("hypothesis_length", "reference_length"),
@@ -122,10 +123,6 @@ class GECGLEU(SourceMetric):
                 "statistics. Pass one reference per segment."
             )
         return [list(row[0]) for row in rows], (1, 1)
-
-    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return the reason why a score is 0."""
-        return f"at least one order up to {len(ORDERS)} has no matching n-grams"
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         return _compute_score([count or 1 for count in row] if segment else row), {}

@@ -44,6 +44,10 @@ class NIST(PythonMetric):
 
     NAME = "NIST"
     CITATIONS = ("doddington-2002-automatic",)
+    ZERO_REASON = (
+        "no n-gram matches, or matching n-grams have no information, as happens with few or short "
+        "references; chrF (-m chrf) suits short text better"
+    )
     PREFIX = "nist-"
     SCALE = 1.0
     BOUND = None
@@ -121,13 +125,6 @@ class NIST(PythonMetric):
             row += [part % (1 << LOW_BITS) for part in parts]
             rows.append([*row, *(max(0, segment.length - n) for n in range(self.max_order))])
         return rows, [len(segment.lengths) for segment in counter.segments]
-
-    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return the reason why the score of a row is 0, and what to use instead."""
-        return (
-            "no n-gram matches, or matching n-grams have no information, as happens with few "
-            "or short references; chrF (-m chrf) suits short text better"
-        )
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))

@@ -31,12 +31,6 @@ if TYPE_CHECKING:
 
 ORDERS = (1, 2, 3, 4)
 OPERATIONS = ("add", "keep", "delete")
-# Fields of signatures that the names of the variants imply.
-IMPLIED_FIELDS = {
-    "sari": {},
-    "sari-paper": {"avg": "precisions"},
-    "sari-legacy": {"case": "mixed", "split": "yes"},
-}
 CITATIONS = ("xu-etal-2016-optimizing", "alva-manchego-etal-2019-easse")
 
 
@@ -63,6 +57,11 @@ class SARI(SourceMetric):
 
     NAME = "SARI"
     CITATIONS = CITATIONS
+    VARIANTS = {  # noqa: RUF012
+        "sari-paper": {"avg": "precisions"},
+        "sari-legacy": {"case": "mixed", "split": "yes"},
+    }
+    ZERO_REASON = "no n-gram is added, kept or deleted as in a reference"
     PREFIX = "sari-"
     # The formula already uses percentages.
     SCALE = 1.0
@@ -110,12 +109,6 @@ class SARI(SourceMetric):
             return "SARI-paper"
         return "SARI-legacy" if self.split_sources and self.lowercase is False else "SARI"
 
-    @classmethod
-    def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """Return the fields that a name such as "SARI-paper" implies."""
-        fields = IMPLIED_FIELDS.get(name.lower())
-        return None if fields is None else dict(fields)
-
     @property
     def is_percentage(self) -> bool:
         """True, because the formula uses percentages."""
@@ -159,10 +152,6 @@ class SARI(SourceMetric):
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         return self._kernel.scores(table, corpus=not segment)
-
-    def explain_zero_score(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return the reason why a score is 0."""
-        return "no n-gram is added, kept or deleted as in a reference"
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         # The order of floating-point operations is EASSE's.
@@ -210,6 +199,7 @@ class SentenceSARI(SegmentMeanMetric):
     NAME = "SARI-original"
     CITATIONS = CITATIONS[:1]
     NEEDS_SOURCE = True
+    VARIANTS = {f"sari-{name}": {"variant": name} for name in ("original", "hf", "t2t")}  # noqa: RUF012
     PREFIX = "sari-sentence-"
     NUMBER_NAMES = ("score", *OPERATIONS)
     DIGITS = 2
@@ -229,13 +219,6 @@ class SentenceSARI(SegmentMeanMetric):
     def name(self) -> str:
         """The name with the variant, such as "SARI-hf"."""
         return f"SARI-{self.variant}"
-
-    @classmethod
-    def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """Return the fields that a name such as "SARI-hf" implies."""
-        variant = name.lower().removeprefix("sari-")
-        is_variant = name.lower() != variant and variant in cls.PARAMETERS[0].choices
-        return {"variant": variant} if is_variant else None
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[tuple[float, ...]]:
         sources = corpus_inputs.read_sources(corpus.sources, len(texts))

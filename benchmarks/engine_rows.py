@@ -1,108 +1,100 @@
-"""Benchmarks of DuckDB, Polars, Spark, Ray, Arrow tables, and Node."""
+"""Benchmarks of DuckDB, Polars, Spark, Ray and Arrow tables."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
-import shutil
-import subprocess
 import sys
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 import corpus
-import ray_engine
-import spark_engine
 from benchmark_table import (
     MEBIBYTE,
     PEER_SAMPLE,
+    Comparison,
     Row,
     benchmark,
     check_agreement,
-    compare_times,
     format_seconds,
+    make_score_job,
 )
 from bleu_rows import IDLE_ENOUGH
-from measure import Cost, Costs, find_python, run_in_turn, run_job, run_process
+from measure import find_python, make_job, run_in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+TOPIC = "Tables and engines"
 FILES = 8
 TIMES = 8
 ENGINES = {"duckdb": "DuckDB", "polars": "Polars", "polars by file": "Polars, file by file"}
 
 # Groupings of a table's rows: string layout, columns, buckets, description.
-GROUPINGS = (
-    ("string", "", 0, "no groups"),
-    ("string", "system", 0, "8 groups"),
-    ("large_string", "system", 0, "8 groups, large_string"),
-    ("string_view", "system", 0, "8 groups, string_view"),
-    ("dictionary", "system", 0, "8 groups, dictionary"),
-    ("string", "system", 1000, "8 groups × 1,000 buckets"),
-    ("string", "id", 0, "125,000 groups"),
+GROUPINGS: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
+    ("string", (), 0, "no groups"),
+    ("string", ("system",), 0, "8 groups"),
+    ("large_string", ("system",), 0, "8 groups, large_string"),
+    ("string_view", ("system",), 0, "8 groups, string_view"),
+    ("dictionary", ("system",), 0, "8 groups, dictionary"),
+    ("string", ("system",), 1000, "8 groups × 1,000 buckets"),
+    ("string", ("id",), 0, "125,000 groups"),
 )
 
-NPM_PEER = "bleu-score@1.0.4"
-HERE = Path(__file__).parent
+RAY_ROWS = 8_000_000
+"""Number of rows per worker; with Parquet files, about six seconds of its time."""
+SPARK_ROWS = 4_000_000
+SPARK_FEW_ROWS = 125_000
+"""Few rows with many groups, for which Spark's work per partition dominates."""
 
 
-@benchmark
-def tables(runs: int) -> Iterator[Row]:
+@benchmark(TOPIC)
+def tables(runs: int) -> Iterator[Comparison | Row]:
     """Score Parquet files of 1 M and 8 M rows with DuckDB and Polars; measure time and memory."""
     if sys.platform != "linux":
         yield Row("Parquet", "kernel + ≤ 0.7 µs per row", "not measured: needs Linux's /proc")
         return
     million, eight_million = _write_tables()
-    runs = min(runs, 3)
-    costs = run_in_turn(
-        runs,
-        {"kernel": partial(run_job, "score_table_in_memory", million)}
-        | {name: partial(run_job, "score_table", name, million) for name in ENGINES},
-    )
-    sample = run_in_turn(
-        1, {"pyarrow": partial(run_job, "score_parquet_by_sacrebleu", PEER_SAMPLE, million)}
-    )
     rows = corpus.load_million().segments
-    peer = sample["pyarrow"].processor * rows / PEER_SAMPLE
-    score, _ = json.loads(costs["kernel"].output)
+    kernel_job = make_job("score_table", "kernel", million)
+    kernel = run_in_turn(runs, {"kernel": kernel_job})["kernel"]
+    nanoseconds = 1e9 * kernel.processor / rows
+    peer_job = make_job("score_parquet_by_sacrebleu", PEER_SAMPLE, million)
     for name, title in ENGINES.items():
-        value, _ = json.loads(costs[name].output)
-        if value != score:
-            raise SystemExit(f"benchmarks: {title} returned {value}, the kernel returned {score}")
-        own_seconds, kernel = costs[name].processor, costs["kernel"].processor
-        beyond = (own_seconds - kernel) / rows * 1e6
-        yield compare_times(
+        one, eight = (make_job("score_table", name, each) for each in (million, eight_million))
+        yield Comparison(
             f"Parquet, 1 M rows, {title}",
-            own_seconds,
+            one,
             "pyarrow and sacreBLEU",
-            peer,
-            target="kernel + ≤ 0.7 µs per row",
-            measured=f"kernel + {beyond:.2f} µs per row",
-            about=f" ({PEER_SAMPLE:,} rows, linear); "
-            f"kernel {format_seconds(kernel / rows)} per row",
-            met=beyond <= 0.7,
-            figures={**costs, **sample},
+            peer_job,
+            units=(1, PEER_SAMPLE / rows),
+            tolerance=None,
+            suffixes=("", f" ({PEER_SAMPLE:,} rows, linear)"),
         )
-        eight = run_in_turn(runs, {name: partial(run_job, "score_table", name, eight_million)})
-        rss, peak = (
-            max(int(json.loads(run.output)[1]) for run in each[name].runs)
-            for each in (costs, eight)
+        costs = run_in_turn(runs, {"1 M": one, "8 M": eight})
+        check_agreement(title, kernel.result[0], costs["1 M"].result[0])
+        small_peak, peak = (cost.result[1] for cost in costs.values())
+        beyond = [
+            1e9 * cost.processor / count / rows - nanoseconds
+            for cost, count in zip(costs.values(), (1, TIMES), strict=True)
+        ]
+        yield Row(
+            f"Parquet, 8 M rows, {title}, beyond the kernel",
+            "≤ 700 ns per row",
+            f"{beyond[1]:.0f} ns per row ({beyond[0]:.0f} at 1 M)",
+            f"kernel {nanoseconds:.0f} ns per row",
+            met=max(beyond) <= 700,
+            figures={**costs, "kernel": kernel},
         )
-        beyond = (eight[name].processor / TIMES - kernel) / rows * 1e6
-        flat = peak <= 1.25 * rss
         yield Row(
             f"Parquet, 8 M rows, {title}, peak resident memory",
             "≤ 400 MiB, flat from 1 M",
-            f"{peak / MEBIBYTE:.0f} MiB ({rss / MEBIBYTE:.0f} MiB at 1 M); "
-            f"kernel + {beyond:.2f} µs per row",
-            met=peak <= 400 * MEBIBYTE and flat and beyond <= 0.7,
-            figures={**eight, "peak_bytes": peak, "peak_bytes_of_1_M": rss},
-            note=""
-            if flat
-            else f"{title} reads ahead and frees memory late; file by file, memory is constant",
+            f"{peak / MEBIBYTE:.0f} MiB ({small_peak / MEBIBYTE:.0f} MiB at 1 M)",
+            met=peak <= min(400 * MEBIBYTE, 1.25 * small_peak),
+            figures={"peak_bytes": peak, "peak_bytes_of_1_M": small_peak},
+            note=f"{title} reads ahead and frees memory late; file by file, memory is constant",
         )
 
 
@@ -120,21 +112,17 @@ def _write_tables() -> tuple[Path, Path]:
     return one_million, eight_million
 
 
-@benchmark
+@benchmark(TOPIC)
 def engine_core(runs: int) -> Iterator[Row]:
     """Compute sums over 1 M rows in memory; measure the time in addition to metric.score."""
     million = corpus.load_million()
-    costs = run_in_turn(
-        runs,
-        {"score": partial(run_job, "score_in_memory", "arrow", "BLEU", "{}", *million.files)}
-        | {
-            name: partial(run_job, "sum_groups", layout, by, buckets, *million.files)
-            for layout, by, buckets, name in GROUPINGS
-        },
-    )
+    jobs = {"score": make_score_job(million.files, source="arrow")}
+    for layout, by, bucket, name in GROUPINGS:
+        jobs[name] = make_job("sum_groups", layout, by, bucket, *million.files)
+    costs = run_in_turn(runs, jobs)
     base = costs.pop("score")
     for name, cost in costs.items():
-        check_agreement(f"Sums ({name})", base, cost)
+        check_agreement(f"Sums ({name})", base.result, cost.result)
         beyond = 1e9 * (cost.processor - base.processor) / million.segments
         yield Row(
             f"Sums, 1 M rows in Arrow, {name}: beyond metric.score",
@@ -147,137 +135,118 @@ def engine_core(runs: int) -> Iterator[Row]:
         )
 
 
-@benchmark
+@benchmark(TOPIC)
 def ray(runs: int) -> Iterator[Row]:
     """Compute BLEU on Ray Data; compare with Ray's own cost, and two workers with one."""
-    work = "BLEU on Ray Data, warm, beyond the kernel, processor time of all processes"
-    scaling = "BLEU on Ray Data, 2 workers with twice the rows, against 1"
-    if find_python("ray") is None:
-        for name, target in ((work, ""), (scaling, "≥ 1.7 ×")):
-            yield Row(name, target, "not measured: needs Ray (make engines)")
+    python = find_python("ray")
+    if python is None:
+        yield Row("BLEU on Ray Data", "", "not measured: needs Ray (make engines)")
         return
-    one_worker, two_workers = ray_engine.measure_workers(max(1, min(runs, 5) // 2))
-    kernel = two_workers["kernel"]["nanoseconds_a_row"]
-    for source, source_name in (("memory", "blocks in memory"), ("parquet", "Parquet files")):
-        statistics_cost, transfer_cost = (
-            two_workers[f"{source}, {name}"]["nanoseconds_a_row"] for name in ("stats", "rows")
+    results: dict[int, list[Any]] = {1: [], 2: []}
+    for workers in (1, 2, 2, 1):  # balances slow changes of the load
+        job = make_job(
+            "cluster_jobs.measure_ray",
+            workers,
+            max(1, runs // 2),
+            RAY_ROWS,
+            python=python,
+            # Ray's defaults for machines with many processors are lowered, as docs/engines.md
+            # advises: processes per job that read footers (32), and Parquet bytes per task
+            # (128 MiB). With only a few tasks, workers would end unevenly.
+            RAY_DATA_PARQUET_FOOTER_NUM_ACTORS=str(workers),
+            RAY_DATA_PARQUET_BIN_PACKING_BYTES=str(32 * MEBIBYTE),
+            RAY_USAGE_STATS_ENABLED="0",
         )
+        results[workers].append(json.loads(job().output))
+
+    def compute_median(workers: int, name: str, kind: str) -> float:
+        """Return the median seconds per row."""
+        each = results[workers]
+        seconds = [one for result in each for one in result["seconds"][name][kind]]
+        return float(median(seconds) / each[0]["rows"])
+
+    per_row = partial(compute_median, 2, kind="processor")
+    speed_up = {
+        name: compute_median(1, name, "elapsed") / compute_median(2, name, "elapsed")
+        for name in results[1][0]["seconds"]
+    }
+    kernel = 1e9 * per_row("kernel")
+    for source, title in (("memory", "blocks in memory"), ("parquet", "Parquet files")):
+        stats, rows = (1e9 * per_row(f"{source}, {name}") for name in ("stats", "rows"))
         yield Row(
-            f"{work}, {source_name}",
+            f"BLEU on Ray Data, warm, beyond the kernel, processor time of all processes, {title}",
             "",
-            f"{statistics_cost - kernel:.0f} ns per row",
-            f"only rows to Python: {transfer_cost:.0f} ns per row (kernel: {kernel:.0f})",
-            f"{(statistics_cost - kernel) / transfer_cost:.2f} ×",
-            figures={"2 workers": two_workers},
+            f"{stats - kernel:.0f} ns per row",
+            f"only rows to Python: {rows:.0f} ns per row (kernel: {kernel:.0f})",
+            f"{(stats - kernel) / rows:.2f} ×",
+            figures={"rows": results[2][0]["rows"], "nanoseconds_a_row": stats},
         )
-        first, second = (
-            found[f"{source}, stats"]["rows_a_second"] for found in (one_worker, two_workers)
-        )
-        possible = two_workers["kernel"]["rows_a_second"] / one_worker["kernel"]["rows_a_second"]
-        load = [found["load_before_and_after"] for found in (one_worker, two_workers)]
+        ratio, rate = speed_up[f"{source}, stats"], compute_median(2, f"{source}, stats", "elapsed")
         yield Row(
-            f"{scaling}, {source_name}",
+            f"BLEU on Ray Data, 2 workers with twice the rows, against 1, {title}",
             "≥ 1.7 ×",
-            f"{second / 1e6:.2f} M rows/s",
-            f"1 worker: {first / 1e6:.2f} M rows/s; the kernel alone in 2 threads, "
-            f"against 1: {possible:.2f} ×",
-            f"{second / first:.2f} ×",
-            second >= 1.7 * first,
-            {"1 worker": one_worker, "2 workers": two_workers},
-            f"load average before and after: 1 worker {load[0]}, 2 workers {load[1]}",
+            f"{1e-6 / rate:.2f} M rows/s",
+            f"the kernel alone in 2 threads, against 1: {speed_up['kernel']:.2f} ×",
+            f"{ratio:.2f} ×",
+            ratio >= 1.7,
+            {"1 worker": results[1], "2 workers": results[2]},
         )
 
 
-@benchmark
+@benchmark(TOPIC)
 def spark(runs: int) -> Iterator[Row]:
     """Measure the cost of Spark in addition to the kernel; compare two executors with one."""
-    number, few_rows = spark_engine.ROWS, spark_engine.FEW_ROWS
-    beyond = f"Spark, {number // 1_000_000} M rows, sums by system, beyond the kernel, per row"
-    weak = "Spark, 2 executors of one core each for twice the rows, elapsed"
-    groups = f"Spark's defaults, {few_rows:,} rows, scores of {spark_engine.GROUPS} groups"
-    if find_python("pyspark") is None:
-        for work in (beyond, groups, weak):
-            yield Row(work, "", "not measured: needs Spark (make engines)")
+    python = find_python("pyspark")
+    if python is None:
+        yield Row("Spark", "", "not measured: needs Spark (make engines)")
         return
-    cost = spark_engine.measure_in_spark("measure_overhead", number, runs)
-    transfer, stats, kernel = (cost["median"][name] for name in ("transfer", "stats", "kernel"))
+
+    def measure(name: str, *arguments: int) -> Any:
+        job = make_job(
+            f"cluster_jobs.measure_spark_{name}",
+            *arguments,
+            runs,
+            python=python,
+            PYSPARK_PYTHON=str(python),
+        )
+        return json.loads(job().output)
+
+    cost = measure("overhead", SPARK_ROWS)
+    transfer, stats, kernel = (
+        1e9 * median(cost[name]["processor"]) / SPARK_ROWS
+        for name in ("transfer", "stats", "kernel")
+    )
     yield Row(
-        beyond,
+        f"Spark, {SPARK_ROWS // 1_000_000} M rows, sums by system, beyond the kernel, per row",
         "≤ 1.3 × moving the rows to Python",
         f"{stats - kernel:.0f} ns",
         f"moving {transfer:.0f} ns (kernel {kernel:.0f} ns)",
         f"{(stats - kernel) / transfer:.2f} ×",
         stats - kernel <= 1.3 * transfer,
-        cost,
+        {**cost, "rows": SPARK_ROWS, "nanoseconds_a_row": stats},
     )
-    cost = spark_engine.measure_in_spark("measure_groups", few_rows, runs)
-    sums, scores = (cost["median"][name] for name in ("sums", "score"))
-    note = f"; {cost['partitions']} partitions of a shuffle"
-    yield compare_times(groups, scores, "sums", sums, max_ratio=1.3, about=note, figures=cost)
-    cost = spark_engine.measure_in_spark("measure_scaling", number, runs)
-    one_executor, two_executors = (cost["median"][f"executors {count}"] for count in (1, 2))
-    possible = 2 * cost["median"]["alone 1"] / cost["median"]["alone 2"]
+    cost = measure("groups", SPARK_FEW_ROWS)
+    sums, scores = (median(cost[name]["processor"]) for name in ("sums", "score"))
     yield Row(
-        weak,
-        "≥ 1.7 × the rows per second",
-        format_seconds(two_executors),
-        f"1 executor {format_seconds(one_executor)}; "
-        f"2 processes of the kernel at once reach {possible:.2f} ×",
-        f"{2 * one_executor / two_executors:.2f} ×",
-        None
-        if possible < IDLE_ENOUGH and 2 * one_executor < 1.7 * two_executors
-        else 2 * one_executor >= 1.7 * two_executors,
+        f"Spark's defaults, {SPARK_FEW_ROWS:,} rows, scores of 71 groups",
+        "≤ 1.3 × sums",
+        format_seconds(scores),
+        f"sums {format_seconds(sums)}; 200 partitions of a shuffle",
+        f"{scores / sums:.2f} ×",
+        scores <= 1.3 * sums,
         cost,
     )
-
-
-@benchmark
-def javascript(runs: int) -> Iterator[Row]:
-    """Score a test set under Node with the npm package; compare with npm's bleu-score."""
-    text = corpus.load_test_set()
-    work = f"{text.segments:,} segments of text, Node, one warm process"
-    folder = _install_node_packages()
-    if folder is None:
-        yield Row(work, "compared with bleu-score", "not measured: needs Node, npm and bleu-score")
-        return
-    script = shutil.copyfile(HERE / "packed.mjs", folder / "packed.mjs")
-    printed = run_process(("node", str(script), str(runs), *map(str, text.files))).output
-    results, costs = (json.loads(printed)[name] for name in ("results", "costs"))
-    for own_score, peer_score in zip(results["segments"], results["bleu-score"], strict=True):
-        if not math.isclose(own_score, peer_score, rel_tol=1e-9, abs_tol=1e-9):
-            raise SystemExit(
-                f"benchmarks: bleu-score returned {peer_score}, truebleu returned {own_score}"
-            )
-    figures = {
-        name: Costs(tuple(Cost(run["processor"], run["elapsed"]) for run in each))
-        for name, each in costs.items()
-    }
-    for name, title in {
-        "segments": "each segment's BLEU, tokens as they stand",
-        "score": "corpus BLEU, tokens as they stand",
-        "score 13a": "corpus BLEU, 13a",
-    }.items():
-        yield compare_times(
-            f"{work}: {title}, elapsed",
-            figures[name].elapsed,
-            "bleu-score",
-            figures["bleu-score"].elapsed,
-            figures=figures if name == "segments" else {},
-            note="the peer only scores segments, with one reference and without a tokenizer",
-        )
-
-
-def _install_node_packages() -> Path | None:
-    """Return a folder with the package and its peer, or None if they cannot be installed."""
-    if not shutil.which("npm"):
-        return None
-    build = [sys.executable, str(HERE.parent / "npm" / "build.py")]
-    if subprocess.run(build, check=False, stdout=subprocess.DEVNULL).returncode:
-        return None
-    [packed] = (HERE.parent / "build" / "npm").glob("truebleu-*.tgz")
-    folder = HERE.parent / "build" / "bench-npm"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
-    install = ["npm", "install", "--no-save", "--no-audit", "--no-fund", str(packed), NPM_PEER]
-    done = subprocess.run(install, check=False, cwd=folder, stdout=subprocess.DEVNULL)
-    return None if done.returncode else folder
+    one, two = costs = [measure("scaling", executors, SPARK_ROWS) for executors in (1, 2)]
+    one_seconds, two_seconds = (median(each["stats"]["elapsed"]) for each in costs)
+    alone = [median(each["kernel"]["elapsed"]) for each in costs]
+    possible, ratio = 2 * alone[0] / alone[1], 2 * one_seconds / two_seconds
+    yield Row(
+        "Spark, 2 executors of one core each for twice the rows, elapsed",
+        "≥ 1.7 × the rows per second",
+        format_seconds(two_seconds),
+        f"1 executor {format_seconds(one_seconds)}; "
+        f"2 processes of the kernel at once reach {possible:.2f} ×",
+        f"{ratio:.2f} ×",
+        None if possible < IDLE_ENOUGH and ratio < 1.7 else ratio >= 1.7,
+        {"1 executor": one, "2 executors": two},
+    )

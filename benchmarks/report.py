@@ -1,10 +1,11 @@
-"""The results as a Markdown page and as JSON: the table, the machine and the method.
+"""The results as a Markdown page and as JSON: the tables, the machine and the method.
 
-python benchmarks/report.py     writes the table of README.md and docs/index.md from results.json
+python benchmarks/report.py     writes results.md and the table of README.md from results.json
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import platform
@@ -18,13 +19,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import corpus
-from measure import to_plain_data
+from measure import ROOT, Costs, read_processor_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchmark_table import Row
 
+FOLDER = Path(__file__).parent
+ROW_KEYS = ("work", "target", "measured", "peer", "ratio")
 HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
 PACKAGES = (
     "truebleu",
@@ -71,18 +74,41 @@ form of truebleu's figures, one per row, and the peers of the first row.
 README_PAGES = ("README.md", "docs/index.md")
 README_START, README_END = "<!-- speed -->\n\n", "\n<!-- /speed -->"
 
+PAGE = """\
+# How fast, and how small?
+
+`make bench` printed these tables; `make bench ROWS=files` prints one part of them.
+
+{tables}
+## Method
+
+{method}
+
+## What sets the floor
+
+{floor}
+
+## Missed targets
+
+{missed}
+
+## Machine
+
+{machine}
+"""
+
 METHOD = """\
 Every run is a fresh process. Figures are medians of processor time (user and system time: of a
 process as `wait4` reports it, of a call by the clock of its process), unless a row says
-"elapsed". The contenders of a row run in turn, and were checked to give the same score. The files
-are in the page cache. Rows "in process" measure the call alone, with the library imported and the
-text in memory. Private memory is the peak of Private_Clean + Private_Dirty in /proc/PID/smaps,
-sampled every 2 ms; the pages of memory-mapped input files belong to the page cache, so the peak
-without them is in brackets. If a peer was timed on fewer pairs, the row says on how many, and the
-time is extrapolated linearly. Cycles are those of the processor's nominal frequency, and tokens
-those of BLEU's tokenizer, also for chrF and TER. The parts of BLEU are measured by
-kernel/examples/parts.rs: it reads the files in the kernel's batches, reads and tokenizes them, and
-scores them; each part is the difference to the one before."""
+"elapsed". The contenders of a row run in turn, and were checked to give the same score. A contender
+whose runs took ten seconds in total does not run again. The files are in the page cache. Rows "in
+process" measure the call alone, with the library imported and the text in memory. Private memory is
+the peak of Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms. If a peer was
+timed on fewer pairs, the row says on how many, and the time is extrapolated linearly. Cycles are
+those of the processor's nominal frequency, and tokens those of BLEU's tokenizer, also for chrF and
+TER. The parts of BLEU are measured by kernel/examples/parts.rs: it reads the files in the kernel's
+batches, reads and tokenizes them, and scores them; each part is the difference to the one
+before."""
 
 FLOOR = """\
 Tokenizing and matching set the floor, not reading: in alphabetic text, each of the two costs three
@@ -94,21 +120,31 @@ counts for warnings take most of the rest. Chinese and Japanese cost more per by
 character of three bytes is a token."""
 
 
-def format_markdown_table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table with aligned columns, so that it is also readable in a terminal."""
-    met = {True: "yes", False: "**no**", None: ""}
-    lines: list[tuple[str, ...]] = [HEADINGS]
-    lines += [
-        (row.work, row.target, row.measured, row.peer, row.ratio, met[row.met]) for row in rows
-    ]
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    lines.insert(1, tuple("-" * width for width in widths))
-    return "\n".join(
-        "| "
-        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        + " |"
-        for line in lines
-    )
+def row_to_dict(topic: str, row: Row) -> dict[str, Any]:
+    """Return a row as it is in results.json."""
+    figures = {
+        name: {
+            f"{clock}_seconds": [round(getattr(run, clock), 6) for run in figure.runs]
+            for clock in ("processor", "elapsed")
+        }
+        if isinstance(figure, Costs)
+        else figure
+        for name, figure in row.figures.items()
+    }
+    return {"topic": topic, **asdict(row), "figures": figures}
+
+
+def format_tables(rows: Sequence[dict[str, Any]]) -> str:
+    """Return a section with a Markdown table for each topic."""
+    sections = []
+    for topic, group in itertools.groupby(rows, key=lambda row: str(row["topic"])):
+        lines: list[tuple[str, ...]] = [HEADINGS, ("---",) * len(HEADINGS)]
+        for row in group:
+            met = {True: "yes", False: "**no**", None: ""}[row["met"]]
+            lines.append((*(row[key] for key in ROW_KEYS), met))
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        sections.append(f"## {topic}\n\n{table}\n")
+    return "\n".join(sections)
 
 
 def format_readme_table(data: dict[str, Any]) -> str:
@@ -160,9 +196,11 @@ def write_readme_table(root: Path) -> None:
 
 def describe_machine() -> dict[str, str]:
     """Return a description of the machine, the software and the text."""
+    facts = read_processor_facts()
+    processor = facts.get("model name", platform.machine())
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "processor": f"{_describe_processor()}, {os.cpu_count()} cores",
+        "processor": f"{processor}, {facts.get('cpu MHz', '?')} MHz, {os.cpu_count()} cores",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "load": f"average {os.getloadavg()[0]:.1f} at the end",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -171,70 +209,6 @@ def describe_machine() -> dict[str, str]:
         "wc": _read_first_line("wc", "--version"),
         "text": corpus.describe_source(),
     }
-
-
-def write_results(folder: Path, rows: Sequence[Row], runs: int) -> None:
-    """Write results.md and results.json."""
-    described = describe_machine()
-    page = [
-        "# How fast, and how small",
-        "",
-        "`make bench` printed this table; `make bench ROWS=files` prints one part of it.",
-        "",
-        format_markdown_table(rows),
-        "",
-        "## Method",
-        "",
-        METHOD,
-        "",
-        "## What sets the floor",
-        "",
-        FLOOR,
-        "",
-        "## Missed targets",
-        "",
-    ]
-    page += [*_list_missed_targets(rows), "", "## Machine", ""]
-    page += [f"* {key}: {value}" for key, value in described.items()] + [
-        f"* runs: {runs} per contender",
-        "",
-    ]
-    (folder / "results.md").write_text("\n".join(page), encoding="utf-8")
-    data = {"machine": described, "runs": runs, "rows": [_row_to_dict(row) for row in rows]}
-    (folder / "results.json").write_text(
-        json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-
-
-def _list_missed_targets(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the rows that miss their targets as a list: with a reason, then without one."""
-    missed = [row for row in rows if row.met is False]
-    for row in missed:
-        if row.note:
-            yield f"* **{row.work}**: {row.note}"
-    if not all(row.note for row in missed):
-        yield "* without a known reason:"
-        for row in missed:
-            if not row.note:
-                yield f"  * {row.work}: {row.measured} (target: {row.target})"
-
-
-def _row_to_dict(row: Row) -> dict[str, Any]:
-    return {
-        **asdict(row),
-        "figures": {name: to_plain_data(figure) for name, figure in row.figures.items()},
-    }
-
-
-def _describe_processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return platform.processor() or platform.machine()
-    facts = {
-        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)
-    }
-    return f"{facts.get('model name', platform.machine())}, {facts.get('cpu MHz', '?')} MHz"
 
 
 def _describe_package(name: str) -> str:
@@ -246,15 +220,49 @@ def _describe_package(name: str) -> str:
 
 def _read_first_line(*command: str) -> str:
     try:
-        return subprocess.run(
-            command, capture_output=True, text=True, check=True
-        ).stdout.splitlines()[0]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()[0]
     except (OSError, subprocess.CalledProcessError, IndexError):
         return "?"
 
 
+def write_results(rows: Sequence[dict[str, Any]], runs: int) -> None:
+    """Write results.json, and the page that is made of it."""
+    data = {"machine": describe_machine(), "runs": runs, "rows": list(rows)}
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    (FOLDER / "results.json").write_text(f"{text}\n", encoding="utf-8")
+    (FOLDER / "results.md").write_text(format_page(data), encoding="utf-8")
+
+
+def format_page(data: dict[str, Any]) -> str:
+    """Return the page results.md from the content of results.json."""
+    facts = {**data["machine"], "runs": f"at most {data['runs']} per contender"}
+    return PAGE.format(
+        tables=format_tables(data["rows"]),
+        method=METHOD,
+        floor=FLOOR,
+        missed="\n".join(_list_missed_targets(data["rows"])),
+        machine="\n".join(f"* {key}: {fact}" for key, fact in facts.items()),
+    )
+
+
+def _list_missed_targets(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the rows that miss their targets as a list: with a reason, then without one."""
+    missed = [row for row in rows if row["met"] is False]
+    for row in missed:
+        if row["note"]:
+            yield f"* **{row['work']}**: {row['note']}"
+    if not all(row["note"] for row in missed):
+        yield "* without a known reason:"
+        for row in missed:
+            if not row["note"]:
+                yield f"  * {row['work']}: {row['measured']} (target: {row['target']})"
+
+
 if __name__ == "__main__":
+    results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    (FOLDER / "results.md").write_text(format_page(results), encoding="utf-8")
     try:
-        write_readme_table(corpus.ROOT)
+        write_readme_table(ROOT)
     except LookupError as error:
         sys.exit(str(error.args[0]))

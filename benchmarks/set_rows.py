@@ -1,408 +1,325 @@
-"""Benchmarks of sets of texts, training, and other metrics and libraries."""
+"""Benchmarks of sets of texts, and of other metrics and libraries."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
-from functools import partial
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import corpus
 from benchmark_table import (
     MEBIBYTE,
+    Comparison,
     Row,
     benchmark,
     check_agreement,
-    compare_times,
     format_seconds,
+    make_peer_job,
+    make_score_job,
 )
-from measure import find_python, run_in_turn, run_job
+from measure import ROOT, Cost, Costs, find_python, make_command, make_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+SETS = "All pairs, MBR and diversity"
+METRICS = "Other metrics and libraries"
 
 CANDIDATES = 256
 MANY_CANDIDATES = 2_000
-CALLS_OF_MATRIX = 20
-"""Number of calls in one run; a call takes one to two milliseconds."""
-
-# The targets: seconds per pair, and the speed as a multiple of each peer's speed.
-PAIRS = {
-    "bleu": (1e-7, {"sacrebleu": 1500}),
-    "chrf": (3.5e-6, {"sacrebleu": 200, "fastchrf": 10}),
-}
-
+CALLS = 20
+"""Number of matrices in one run; a call takes one to two milliseconds."""
+SOURCES = 50
+"""Number of sources per run of truebleu; sacreBLEU scores a part of one source."""
 SENTENCES = 2_000
 NLTK_SENTENCES = 10
 """Number of sentences that NLTK scores, each with all other sentences as references."""
-
-SOURCES = 50
-"""Number of sources per run of truebleu; sacreBLEU scores a part of one source."""
-
-# For each reward: the metric, the form of the completions, their number per call, the number of
-# segments that form one completion (six have 100 words on average), and the target in seconds per
-# call; "one" calls the reward for each completion, and has a target per completion.
-REWARD_CALLS = (
-    ("bleu", "plain", 64, 1, 0.2e-3),
-    ("bleu", "messages", 64, 1, 0.2e-3),
-    ("chrf", "plain", 64, 1, 0.2e-3),
-    ("bleu", "thinking", 64, 6, 0.5e-3),
-    ("chrf", "thinking", 64, 6, 0.5e-3),
-    ("bleu", "thinking", 1024, 6, 8e-3),
-    ("chrf", "thinking", 1024, 6, 8e-3),
-    ("bleu", "one", 1024, 6, 10e-6),
-    ("chrf", "one", 1024, 6, 10e-6),
-)
-SHAPES = {"plain": "", "messages": ", conversations", "thinking": ", think tags stripped"}
-COMPLETIONS = 8 * 1024
-PEER_COMPLETIONS = 256
-"""Number of texts that sacreBLEU scores; its time grows linearly with the number of texts."""
-
 CAPTIONS = 24_000
-MAX_CAPTION_SECONDS = 0.01
-
-# For each metric: the job that runs the original program, the job's arguments, and the target in
-# microseconds per segment.
-METRICS = {
-    "wer": ("jiwer", ("words",), 5.0),
-    "cer": ("jiwer", ("characters",), 5.0),
-    "rouge-l": ("rouge_score", ("rougeL", ""), None),
-    "rouge-l+stem": ("rouge_score", ("rougeL", "stem"), None),
-    "meteor": ("meteor_jar", (), None),
-    "meteor-nltk": ("nltk_meteor", (), None),
-}
-
-
-def _is_installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None
+NPM_PEER = "bleu-score@1.0.4"
 
 
 # ---- all pairs, and sets ----
 
 
-@benchmark
-def matrix(runs: int) -> Iterator[Row]:
+@benchmark(SETS)
+def matrix() -> Iterator[Comparison]:
     """Score all pairs of 256 candidates; compare with a loop over sacreBLEU and with fastchrf."""
-    path = corpus.write_candidates(CANDIDATES)
-    for metric, (fastest, promised) in PAIRS.items():
+    path, pairs = corpus.write_candidates(CANDIDATES), CANDIDATES**2
+    for metric, max_seconds, peers in (
+        ("bleu", 1e-7, (("sacrebleu", 1500, corpus.SCORED_CANDIDATES),)),
+        (
+            "chrf",
+            3.5e-6,
+            (("sacrebleu", 200, corpus.SCORED_CANDIDATES), ("fastchrf", 10, CANDIDATES)),
+        ),
+    ):
         work = f"{CANDIDATES} × {CANDIDATES} {metric}, list[str], in process"
-        costs = run_in_turn(
-            runs, {"truebleu": partial(run_job, "score_matrix", metric, CALLS_OF_MATRIX, path)}
+        own = make_job("score_matrix", metric, CALLS, path)
+        own_units, suffixes = CALLS * pairs, (" per pair", " per pair")
+        yield Comparison(
+            work, own, units=(own_units, 1), max_seconds=max_seconds, suffixes=suffixes
         )
-        jobs = {
-            "sacrebleu": partial(run_job, "score_matrix_by_sacrebleu", metric, path),
-            "fastchrf": partial(run_job, "score_matrix_by_fastchrf", path),
-        }
-        peers = run_in_turn(
-            min(runs, 3), {name: jobs[name] for name in promised if _is_installed(name)}
-        )
-        own_seconds = costs["truebleu"].processor / CALLS_OF_MATRIX / CANDIDATES**2
-        yield Row(
-            work,
-            f"≤ {1e9 * fastest:,.0f} ns per pair",
-            f"{1e9 * own_seconds:.1f} ns per pair, {1e-6 / own_seconds:.1f} M pairs/s",
-            met=own_seconds <= fastest,
-            figures={**costs, **peers},
-        )
-        for name, min_ratio in promised.items():
-            if name not in peers:
-                yield Row(work, f"≥ {min_ratio} × {name}", f"not measured: needs {name}")
-                continue
-            check_agreement(name, costs["truebleu"], peers[name])
-            columns = len(json.loads(peers[name].output)[0]) if name == "sacrebleu" else CANDIDATES
-            peer_seconds = peers[name].processor / CANDIDATES / columns
-            yield compare_times(
-                work, own_seconds, name, peer_seconds, min_ratio=min_ratio, about=" per pair"
+        for peer, min_ratio, columns in peers:
+            yield Comparison(
+                work,
+                own,
+                peer,
+                make_peer_job(peer, f"score_matrix_by_{peer}", metric, path),
+                units=(own_units, CANDIDATES * columns),
+                min_ratio=min_ratio,
+                suffixes=suffixes,
             )
 
 
-@benchmark
+@benchmark(SETS)
 def many_pairs(runs: int) -> Iterator[Row]:
     """Score all pairs of 2,000 candidates with one and two threads; measure time and memory."""
-    path = corpus.write_candidates(MANY_CANDIDATES)
-    work = f"{MANY_CANDIDATES:,} × {MANY_CANDIDATES:,}"
-    scores = MANY_CANDIDATES**2
-    for metric in PAIRS:
-        costs = run_in_turn(
-            runs,
-            {
-                str(workers): partial(run_job, "score_large_matrix", metric, workers, path)
-                for workers in (1, 2)
-            },
-        )
-        one_thread, two_threads = (cost.elapsed for cost in costs.values())
-        yield compare_times(
-            f"{work} {metric}, 2 threads, elapsed",
-            two_threads,
-            "1 thread",
-            one_thread,
-            figures=costs,
-        )
-        peak = max(json.loads(run.output) for cost in costs.values() for run in cost.runs)
+    path, scores = corpus.write_candidates(MANY_CANDIDATES), MANY_CANDIDATES**2
+    for metric in ("bleu", "chrf"):
+        work = f"{MANY_CANDIDATES:,} × {MANY_CANDIDATES:,} {metric}"
+        one, two = (make_job("score_large_matrix", metric, workers, path) for workers in (1, 2))
+        title = f"{work}, 2 threads, elapsed"
+        row = Comparison(title, two, "1 thread", one, clock="elapsed", tolerance=None).measure(runs)
+        yield row
+        peak = max(json.loads(run.output) for cost in row.figures.values() for run in cost.runs)
         yield Row(
-            f"{work} {metric}, {scores * 8 / MEBIBYTE:.1f} MiB of scores",
+            f"{work}, {scores * 8 / MEBIBYTE:.1f} MiB of scores",
             "≤ 64 MiB in addition to the scores",
             f"{peak / MEBIBYTE:.1f} MiB increase of peak memory",
             met=peak <= scores * 8 + 64 * MEBIBYTE,
         )
 
 
-@benchmark
-def self_bleu(runs: int) -> Iterator[Row]:
+@benchmark(SETS)
+def self_bleu() -> Iterator[Comparison]:
     """Compute self-BLEU of 2,000 sentences; compare with fast-bleu and NLTK."""
     path = corpus.load_test_set().hypotheses
-    contenders = {
-        "truebleu": partial(run_job, "compute_self_bleu", SENTENCES, 1, path),
-        "2 threads": partial(run_job, "compute_self_bleu", SENTENCES, 2, path),
-    }
-    if _is_installed("fast_bleu"):
-        contenders["fast-bleu"] = partial(
-            run_job, "run_fast_bleu", SENTENCES, path, OMP_NUM_THREADS="1"
-        )
-    costs = run_in_turn(runs, contenders)
-    nltk = partial(run_job, "run_nltk_self_bleu", SENTENCES, NLTK_SENTENCES, path)
-    costs |= run_in_turn(min(runs, 3), {"nltk": nltk})
-    own_seconds = costs["truebleu"].processor
+    own, two_threads = (
+        make_job("compute_self_bleu", SENTENCES, workers, path) for workers in (1, 2)
+    )
+    fast_bleu = make_peer_job("fast_bleu", "run_fast_bleu", SENTENCES, path, OMP_NUM_THREADS="1")
+    nltk = make_job("run_nltk_self_bleu", SENTENCES, NLTK_SENTENCES, path)
     work = f"self-BLEU of {SENTENCES:,} sentences, list[str], in process"
-    check_agreement("the score of two threads", costs["truebleu"], costs["2 threads"])
-    if fast := costs.get("fast-bleu"):
-        check_agreement("fast-bleu", costs["truebleu"], fast, tolerance=1e-5)
-        yield compare_times(
-            work, own_seconds, "fast-bleu", fast.processor, min_ratio=20, figures=costs
-        )
-    else:
-        yield Row(
-            work, "≥ 20 × fast-bleu", format_seconds(own_seconds), "not measured: needs fast-bleu"
-        )
-    check_agreement("NLTK", costs["truebleu"], costs["nltk"])
-    extrapolated = costs["nltk"].processor / NLTK_SENTENCES * SENTENCES
-    yield compare_times(
-        work, own_seconds, "NLTK", extrapolated, about=f" ({NLTK_SENTENCES} sentences, linear)"
+    yield Comparison(work, own, "fast-bleu", fast_bleu, min_ratio=20, tolerance=1e-5)
+    yield Comparison(
+        work,
+        own,
+        "NLTK",
+        nltk,
+        units=(1, NLTK_SENTENCES / SENTENCES),
+        check=two_threads,
+        suffixes=("", f" ({NLTK_SENTENCES} sentences, linear)"),
     )
 
 
-@benchmark
-def distinct(runs: int) -> Iterator[Row]:
+@benchmark(SETS)
+def distinct() -> Iterator[Comparison]:
     """Count distinct 2-grams of 100,000 sentences; compare with a set of tuples."""
     path = corpus.load_million().head(100_000).hypotheses
-    costs = run_in_turn(
-        min(runs, 5),
-        {
-            "truebleu": partial(run_job, "compute_distinct_n", path),
-            "python": partial(run_job, "count_bigrams_with_set", path),
-        },
+    yield Comparison(
+        "distinct-2 of 100,000 sentences, list[str], in process",
+        make_job("compute_distinct_n", path),
+        "a set of tuples in Python",
+        make_job("count_bigrams_with_set", path),
     )
-    check_agreement("a set of tuples", costs["truebleu"], costs["python"])
-    own_seconds, plain = (cost.processor for cost in costs.values())
-    work = "distinct-2 of 100,000 sentences, list[str], in process"
-    yield compare_times(work, own_seconds, "a set of tuples in Python", plain, figures=costs)
 
 
-@benchmark
-def mbr(runs: int) -> Iterator[Row]:
+@benchmark(SETS)
+def mbr() -> Iterator[Comparison]:
     """Choose the best of 256 candidates by expected BLEU; compare with a loop over sacreBLEU."""
     path = corpus.write_candidates(CANDIDATES)
-    costs = run_in_turn(runs, {"truebleu": partial(run_job, "score_candidates", SOURCES, path)})
-    costs |= run_in_turn(
-        min(runs, 3), {"sacrebleu": partial(run_job, "score_candidates_by_sacrebleu", path)}
-    )
-    check_agreement("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
-    scored = len(json.loads(costs["sacrebleu"].output))
-    own_seconds = costs["truebleu"].processor / SOURCES
-    yield compare_times(
+    yield Comparison(
         f"MBR of {CANDIDATES} candidates by BLEU, of each of {SOURCES} sources",
-        own_seconds,
+        make_job("score_candidates", SOURCES, path),
         "sacrebleu",
-        costs["sacrebleu"].processor / scored * CANDIDATES,
+        make_job("score_candidates_by_sacrebleu", path),
+        units=(SOURCES, corpus.SCORED_CANDIDATES / CANDIDATES),
         min_ratio=1500,
-        measured=f"{format_seconds(own_seconds)} per source",
-        about=f" ({scored} candidates, linear)",
-        figures=costs,
+        suffixes=(" per source", f" ({corpus.SCORED_CANDIDATES} candidates, linear)"),
     )
 
 
-@benchmark
-def mbr_of_systems(runs: int) -> Iterator[Row]:
+@benchmark(SETS)
+def mbr_of_systems() -> Iterator[Comparison | Row]:
     """Choose among the outputs of nine systems for a test set; compare with fastchrf."""
     systems, segments = corpus.load_nine_systems()
-    for method, peer, min_ratio in (
-        ("exact", "choose_by_fastchrf", 30),
-        ("aggregate", "aggregate_by_fastchrf", 0),
-    ):
-        work = f"MBR by chrF, {method}, 9 candidates of each of {segments:,} sources"
-        costs = run_in_turn(
-            runs, {"truebleu": partial(run_job, "choose_outputs", "chrf", method, *systems)}
+    for method, min_ratio in (("exact", 30), ("aggregate", 0)):
+        yield Comparison(
+            f"MBR by chrF, {method}, 9 candidates of each of {segments:,} sources",
+            make_job("choose_outputs", "chrf", method, *systems),
+            "fastchrf",
+            make_peer_job("fastchrf", "choose_by_fastchrf", method, *systems),
+            min_ratio=min_ratio,
+            tolerance=1e-6,
         )
-        own_seconds = costs["truebleu"].processor
-        if not _is_installed("fastchrf"):
-            target = f"≥ {min_ratio} × fastchrf" if min_ratio else ""
-            yield Row(work, target, format_seconds(own_seconds), "not measured: needs fastchrf")
-            continue
-        costs |= run_in_turn(min(runs, 3), {"fastchrf": partial(run_job, peer, *systems)})
-        check_agreement("fastchrf", costs["truebleu"], costs["fastchrf"], tolerance=1e-6)
-        peer_seconds = costs["fastchrf"].processor
-        yield compare_times(
-            work, own_seconds, "fastchrf", peer_seconds, min_ratio=min_ratio, figures=costs
-        )
-    choices = json.loads(run_job("compare_mbr_methods", *systems).output)
+    choices = json.loads(make_job("compare_mbr_methods", *systems)().output)
     for method in ("aggregate", "pruned"):
-        indices = choices[method]
+        found = choices[method]
         yield Row(
             f"MBR by chrF, {method}, 64 candidates per source, against the exact choice",
             "",
-            f"{100 * indices['same']:.1f}% equal choices, mean loss {indices['lost']:.3f} chrF",
-            f"{indices['scored']:,} scores instead of {choices['exact']:,}",
+            f"{100 * found['same']:.1f}% equal choices, mean loss {found['lost']:.3f} chrF",
+            f"{found['scored']:,} scores instead of {choices['exact']:,}",
         )
-
-
-# ---- training ----
-
-
-@benchmark
-def rewards(runs: int) -> Iterator[Row]:
-    """Compute rewards as trainers do, in batches and one by one; compare with a sacreBLEU loop."""
-    million = corpus.load_million()
-    jobs = {
-        call: partial(run_job, "call_reward", *call[:4], *million.head(COMPLETIONS * call[3]).files)
-        for call in REWARD_CALLS
-    }
-    costs = run_in_turn(runs, jobs)
-    for joined in (1, 6):
-        text = million.head(PEER_COMPLETIONS * joined)
-        peers = run_in_turn(
-            min(runs, 3),
-            {
-                metric: partial(
-                    run_job, "score_pairs_by_sacrebleu", metric, 0.01, joined, *text.files
-                )
-                for metric in ("bleu", "chrf")
-            },
-        )
-        for call in REWARD_CALLS:
-            metric, shape, completions, _, target = call
-            if call[3] != joined:
-                continue
-            check_agreement("sacreBLEU's loop", costs[call], peers[metric])
-            count = 1 if shape == "one" else completions
-            own_seconds = costs[call].processor / COMPLETIONS * count
-            words = " of 100 words" if joined > 1 else ""
-            work = f"{metric}_reward of {completions:,} completions{words}, one call"
-            if shape == "one":
-                work = f"{metric}_reward.one of a completion{words}, think tags stripped"
-            yield compare_times(
-                work + SHAPES.get(shape, ""),
-                own_seconds,
-                "sacrebleu",
-                peers[metric].processor / PEER_COMPLETIONS * count,
-                target=f"≤ {format_seconds(target)}",
-                about=" (a loop)",
-                met=own_seconds <= target,
-                figures={work: costs[call], f"sacrebleu {metric}": peers[metric]},
-            )
 
 
 # ---- other metrics and libraries ----
 
 
-@benchmark
-def companions(runs: int) -> Iterator[Row]:
+@benchmark(METRICS)
+def companions() -> Iterator[Comparison]:
     """Score two lists of strings by each metric; compare with the original implementation."""
-    text = corpus.load_test_set().head(SENTENCES)
-    files = text.hypotheses, text.references[0]
-    count = sum(1 for _ in corpus.read_corpus_lines(files[0]))
-    for name, (original, words, promised) in METRICS.items():
-        costs = run_in_turn(
-            runs if promised else min(runs, 3),
-            {
-                "truebleu": partial(run_job, "score_lists", name, *files),
-                original: partial(run_job, original, *words, *files),
-            },
-        )
-        check_agreement(original, costs["truebleu"], costs[original], tolerance=1e-12)
-        # The processor time of separate programs is not counted as this process's time.
-        kind = "elapsed" if name == "meteor" else "processor"
-        own_seconds, peer_seconds = (getattr(cost, kind) / count for cost in costs.values())
-        yield compare_times(
-            f"{name}, {count:,} segments, list[str], in process",
-            own_seconds,
-            original.replace("_", "-"),
-            peer_seconds,
-            target=f"≤ {promised:g} µs per segment" if promised else "",
-            measured=f"{format_seconds(own_seconds)} per segment",
-            met=1e6 * own_seconds <= promised if promised else None,
-            figures=costs,
+    paths = corpus.load_test_set().head(SENTENCES).files[:2]
+    for metric, peer, arguments, max_seconds in (
+        ("wer", "jiwer", ("words",), 5e-6),
+        ("cer", "jiwer", ("characters",), 5e-6),
+        ("rouge-l", "rouge_score", ("rougeL", False), 0),
+        ("rouge-l+stem", "rouge_score", ("rougeL", True), 0),
+        ("meteor", "meteor_jar", (), 0),
+        ("meteor-nltk", "nltk_meteor", (), 0),
+    ):
+        yield Comparison(
+            f"{metric}, {SENTENCES:,} segments, list[str], in process",
+            make_score_job(paths, metric),
+            peer.replace("_", "-"),
+            make_job(peer, *arguments, *paths),
+            units=(SENTENCES, SENTENCES),
+            max_seconds=max_seconds,
+            tolerance=1e-10,
+            suffixes=(" per segment", ""),
+            # The processor time of separate programs is not counted as this process's time.
+            clock="elapsed" if metric == "meteor" else "processor",
         )
 
 
-@benchmark
-def torchmetrics(runs: int) -> Iterator[Row]:
+@benchmark(METRICS)
+def torchmetrics() -> Iterator[Comparison]:
     """Score two lists of strings by BLEU; compare with the class of torchmetrics."""
-    text = corpus.load_test_set()
-    python = find_python("torchmetrics")
-    work = f"BLEU of {text.segments:,} segments, list[str], in process"
-    if python is None:
-        yield Row(work, "", "not measured: needs torchmetrics (make integrations)")
-        return
-    costs = run_in_turn(
-        min(runs, 5),
-        {
-            "truebleu": partial(run_job, "score_in_memory", "list", "bleu", "{}", *text.files),
-            "torchmetrics": partial(run_job, "score_by_torchmetrics", *text.files, python=python),
-        },
+    text, python = corpus.load_test_set(), find_python("torchmetrics")
+    yield Comparison(
+        f"BLEU of {text.segments:,} segments, list[str], in process",
+        make_score_job(text.files),
+        "torchmetrics",
+        make_job("score_by_torchmetrics", *text.files, python=python) if python else None,
+        tolerance=1e-4,  # torchmetrics computes in 32 bits
     )
-    own_seconds, peer_seconds = (cost.processor for cost in costs.values())
-    own_score, peer_score = (float(cost.output) for cost in costs.values())
-    if abs(own_score - peer_score) > 1e-4:  # torchmetrics computes in 32 bits
-        raise SystemExit(f"benchmarks: torchmetrics returned {peer_score} (expected {own_score})")
-    yield compare_times(work, own_seconds, "torchmetrics", peer_seconds, figures=costs)
 
 
-@benchmark
-def captions(runs: int) -> Iterator[Row]:
+@benchmark(METRICS)
+def captions() -> Iterator[Comparison]:
     """Tokenize 24,000 captions with ptb-coco; compare with the Java program of pycocoevalcap."""
     path = corpus.write_captions(CAPTIONS)
-    jobs = {"truebleu": partial(run_job, "tokenize_captions", path)}
-    if _is_installed("pycocoevalcap") and shutil.which("java"):
-        jobs["PTBTokenizer.jar"] = partial(run_job, "tokenize_by_jar", path)
-    costs = run_in_turn(runs, jobs)
-    own_seconds = costs["truebleu"].processor
-    work = f"{CAPTIONS:,} captions, ptb-coco, list[str], in process"
-    target, measured = f"≤ {MAX_CAPTION_SECONDS * 1000:g} ms", format_seconds(own_seconds)
-    met = own_seconds <= MAX_CAPTION_SECONDS
-    if len(costs) == 1:
-        yield Row(work, target, measured, met=met, figures=costs)
-        return
-    check_agreement("PTBTokenizer", costs["truebleu"], costs["PTBTokenizer.jar"])
-    # The processor time of a separate program is not counted as this process's time.
-    seconds = costs["PTBTokenizer.jar"].elapsed
-    yield compare_times(
-        work,
-        own_seconds,
+    peer_job = make_peer_job("pycocoevalcap", "tokenize_by_jar", path)
+    yield Comparison(
+        f"{CAPTIONS:,} captions, ptb-coco, list[str], in process",
+        make_job("tokenize_captions", path),
         "PTBTokenizer.jar",
-        seconds,
-        target=target,
-        measured=measured,
-        met=met,
-        figures=costs,
+        peer_job if shutil.which("java") else None,
+        max_seconds=0.01,
+        clock="elapsed",  # the processor time of a separate program is not counted
     )
 
 
-@benchmark
-def nltk(runs: int) -> Iterator[Row]:
+@benchmark(METRICS)
+def nltk() -> Iterator[Comparison]:
     """Call NLTK's functions with and without the accelerator: once per pair, or for 2,000 pairs."""
     sample = corpus.load_million().head(2000)
     for function in ("bleu", "chrf"):
-        for unit, calls in (("sentence", sample.segments), ("corpus", 1)):
-            costs = run_in_turn(
-                min(runs, 5),
-                {
-                    package: partial(run_job, "run_nltk", package, unit, function, *sample.files)
-                    for package in ("accelerated", "original")
-                },
+        for unit, calls, pairs in (("sentence", 2000, "one call"), ("corpus", 1, "2,000 pairs")):
+            accelerated, original = (
+                make_job("run_nltk", package, unit, function, *sample.files)
+                for package in ("accelerated", "original")
             )
-            check_agreement("NLTK", costs["accelerated"], costs["original"])
-            own_seconds, peer_seconds = (cost.processor / calls for cost in costs.values())
-            pairs = "one call" if calls > 1 else f"{sample.segments:,} pairs"
             work = f"compat.nltk: {unit}_{function}, {pairs}"
-            yield compare_times(work, own_seconds, "NLTK", peer_seconds, figures=costs)
+            yield Comparison(work, accelerated, "NLTK", original, units=(calls, calls))
+
+
+@benchmark(METRICS)
+def resegment(runs: int) -> Iterator[Row]:
+    """Divide a text into the segments of its reference; compare with mweralign and OmniSTEval."""
+    # mweralign takes two minutes and 6 GB for the largest text.
+    small, middle, large = (corpus.load_million().head(count) for count in (180, 605, 6200))
+    rows = []
+    for peer, method, text, min_ratio in (
+        ("mweralign", "mweralign-none", middle, 40),
+        ("mweralign", "mweralign-none", large, 60),
+        ("omnisteval", "omnisteval", small, 150),
+        ("omnisteval", "soft", small, 150),
+    ):
+        words = sum(len(line.split()) for line in corpus.read_corpus_lines(text.references[0]))
+        comparison = Comparison(
+            f"re-segmentation of {words:,} words, {method}",
+            make_job("resegment", method, *text.files),
+            peer,
+            make_job(f"resegment_by_{peer}", *text.files),
+            min_ratio=min_ratio,
+            tolerance=None if method == "soft" else 0.0,
+        )
+        # Calls of 25 ms vary by half, so they need more rounds than the others.
+        rows.append(comparison.measure(max(runs, 15)))
+        yield rows[-1]
+    own, peer_cost = rows[1].figures.values()
+    share, growth = own.peak / peer_cost.peak, own.processor / rows[0].figures["truebleu"].processor
+    yield Row(
+        f"{rows[1].work}: peak memory of the process",
+        "≤ 2 % of mweralign",
+        f"{own.peak / MEBIBYTE:.0f} MiB",
+        f"mweralign {peer_cost.peak / MEBIBYTE:,.0f} MiB",
+        f"{share:.1%}",
+        met=share <= 0.02,
+    )
+    work = f"growth of the time from {middle.segments:,} to {large.segments:,} segments"
+    times = large.segments / middle.segments
+    yield Row(work, "", f"{growth:.0f} × for {times:.1f} × the text")
+
+
+@benchmark(METRICS)
+def javascript(runs: int) -> Iterator[Row]:
+    """Score a test set under Node with the npm package; compare with npm's bleu-score."""
+    text, folder = corpus.load_test_set(), _install_node_packages()
+    work = f"{text.segments:,} segments of text, Node, one warm process"
+    if folder is None:
+        yield Row(work, "compared with bleu-score", "not measured: needs Node, npm and bleu-score")
+        return
+    script = shutil.copyfile(ROOT / "benchmarks" / "packed.mjs", folder / "packed.mjs")
+    printed = json.loads(make_command("node", script, runs, *text.files)().output)
+    own_scores, peer_scores = (printed["results"][name] for name in ("segments", "bleu-score"))
+    check_agreement("bleu-score", own_scores, peer_scores, 1e-7)
+    figures = {
+        name: Costs(tuple(Cost(run["processor"], run["elapsed"]) for run in each))
+        for name, each in printed["costs"].items()
+    }
+    peer_seconds = figures["bleu-score"].elapsed
+    for name, title in {
+        "segments": "each segment's BLEU, tokens as they stand",
+        "score": "corpus BLEU, tokens as they stand",
+        "score 13a": "corpus BLEU, 13a",
+    }.items():
+        seconds = figures[name].elapsed
+        yield Row(
+            f"{work}: {title}, elapsed",
+            "",
+            format_seconds(seconds),
+            f"bleu-score {format_seconds(peer_seconds)}",
+            f"{peer_seconds / seconds:.0f} × faster",
+            figures={name: figures[name], "bleu-score": figures["bleu-score"]},
+        )
+
+
+def _install_node_packages() -> Path | None:
+    """Return a folder with the package and its peer, or None if they cannot be installed."""
+    if not shutil.which("npm"):
+        return None
+    build = [sys.executable, str(ROOT / "npm" / "build.py")]
+    if subprocess.run(build, check=False, stdout=subprocess.DEVNULL).returncode:
+        return None
+    [packed] = (ROOT / "build" / "npm").glob("truebleu-*.tgz")
+    folder = ROOT / "build" / "bench-npm"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
+    install = ["npm", "install", "--no-save", "--no-audit", "--no-fund", str(packed), NPM_PEER]
+    done = subprocess.run(install, check=False, cwd=folder, stdout=subprocess.DEVNULL)
+    return None if done.returncode else folder

@@ -14,7 +14,7 @@ import json
 import sys
 from pathlib import Path
 
-from page_helpers import fill_template, format_table
+from page_helpers import fill_template
 
 from truebleu.comparison import human_agreement
 from truebleu.text.operating_system import write_atomically
@@ -40,27 +40,31 @@ def measure_metric_agreement(wmt23_folder: str) -> dict[str, Any]:
     """Return the parts of `truebleu meta`'s result that the page shows."""
     import truebleu as tb
 
-    meta_evaluation = tb.meta_evaluate(
+    result = tb.meta_evaluate(
         tree=tb.TaskFolder(wmt23_folder, "wmt23"),
         metrics=[*COMPUTED, *STORED],
         statistics=tb.StatisticOptions(list(STATISTICS)),
         workers=2,
     ).to_dict()
-    measures = ("value", "pairs", "hits", "epsilon")
-    sets = [{**one, "systems": len(one["systems"])} for one in meta_evaluation["sets"]]
+
+    def select(record: dict[str, Any], *keys: str) -> dict[str, Any]:
+        return {key: record.get(key) for key in keys}
+
+    sets = [{**one, "systems": len(one["systems"])} for one in result["sets"]]
+    metrics = [
+        {
+            "name": one["name"],
+            "scores": {
+                task: select(known, "value", "pairs", "hits", "epsilon")
+                for task, known in one["scores"].items()
+            },
+        }
+        for one in result["metrics"]
+    ]
     return {
-        "sets": [{key: one[key] for key in ("name", "systems", "items", "rated")} for one in sets],
-        "metrics": [
-            {
-                "name": one["name"],
-                "scores": {
-                    task: {key: known.get(key) for key in measures}
-                    for task, known in one["scores"].items()
-                },
-            }
-            for one in meta_evaluation["metrics"]
-        ],
-        "agreement": [one for one in meta_evaluation["agreement"] if one["metric"] in LEXICAL],
+        "sets": [select(one, "name", "systems", "items", "rated") for one in sets],
+        "metrics": metrics,
+        "agreement": [one for one in result["agreement"] if one["metric"] in LEXICAL],
     }
 
 
@@ -87,85 +91,26 @@ def read_measurements() -> dict[str, Any]:
 
 def build_page() -> str:
     """Return the page docs/agreement-with-people.md."""
-    recorded_results = read_measurements()
-    scores_by_metric = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
-    bleu = scores_by_metric["BLEU"]
-    pooled = bleu[POOLED]
-    best = max(scores_by_metric, key=lambda name: scores_by_metric[name][POOLED]["value"])
-    ranges = [one for one in recorded_results["agreement"] if one["metric"] == "BLEU"]
-    rated = "; ".join(
-        f"{PAIRS[one['name']]} with {one['systems']} systems and scores for "
-        f"{one['rated']:,} of {one['items']:,} segments"
-        for one in recorded_results["sets"]
-    )
-    neural = set(scores_by_metric) - {*LEXICAL, "f200spBLEU"}
-    lowest = min(
-        scores_by_metric[name][f"{pair}:sys:pearson"]["value"] for name in neural for pair in PAIRS
-    )
-    correlations = ", ".join(f"{bleu[f'{pair}:sys:pearson']['value']:.2f}" for pair in PAIRS)
-    segment = ", ".join(f"{bleu[f'{pair}:seg:pearson']['value']:.2f}" for pair in PAIRS)
+    results = read_measurements()
+    metrics = {one["name"]: one["scores"] for one in results["metrics"]}
+    values = {
+        name: {task: score["value"] for task, score in tasks.items()}
+        for name, tasks in metrics.items()
+    }
+    neural = [name for name in values if name not in (*LEXICAL, "f200spBLEU")]
+    best = max(values, key=lambda name: values[name][POOLED])
     return fill_template(
         "agreement-with-people",
-        rated=rated,
-        systems=_format_score_table(
-            scores_by_metric,
-            {"pairs": POOLED} | _name_tasks("r", "sys:pearson") | _name_tasks("SPA", "sys:spa"),
-            POOLED,
-        ),
-        hits=pooled["hits"],
-        pairs=pooled["pairs"],
+        PAIRS=PAIRS,
+        POOLED=POOLED,
+        sets=results["sets"],
+        ranges=[one for one in results["agreement"] if one["metric"] == "BLEU"],
+        values=values,
+        ranked=lambda task: sorted(values, key=lambda name: -values[name][task]),
+        pooled=metrics["BLEU"][POOLED],
         best=best,
-        hits_2=scores_by_metric[best][POOLED]["hits"],
-        ranges=_format_agreement_table(ranges),
-        high=ranges[0]["high"],
-        agree=ranges[0]["agree"],
-        pairs_2=ranges[0]["pairs"],
-        segments=_format_score_table(
-            scores_by_metric,
-            _name_tasks("r", "seg:pearson") | _name_tasks("acc\\*eq", "seg:acc-eq-opt"),
-            "en-de:seg:acc-eq-opt",
-        ),
-        segment=segment,
-        correlations=correlations,
-        lowest=lowest,
-    )
-
-
-def _name_tasks(title: str, task: str) -> dict[str, str]:
-    """Return a task of each language pair, by the column's title."""
-    return {f"{pair} {title}": f"{pair}:{task}" for pair in PAIRS}
-
-
-def _format_score_table(scores_by_metric: dict[str, Any], tasks: dict[str, str], order: str) -> str:
-    """Return a table with a row per metric and a column per task, sorted by one task."""
-    rows = [
-        [
-            name,
-            *(
-                format(scores[task]["value"], ".1%" if title == "pairs" else ".3f")
-                for title, task in tasks.items()
-            ),
-        ]
-        for name, scores in sorted(
-            scores_by_metric.items(), key=lambda item: -item[1][order]["value"]
-        )
-    ]
-    return format_table(["metric", *tasks], rows)
-
-
-def _format_agreement_table(ranges: list[dict[str, Any]]) -> str:
-    rows = [
-        [
-            f"{one['low']:.1f} to {one['high']:.1f}",
-            one["pairs"],
-            one["agree"],
-            f"{one['agree'] / one['pairs']:.0%}",
-        ]
-        for one in ranges
-    ]
-    return format_table(
-        ["difference in BLEU", "pairs of systems", "pairs on which human scores agree", "share"],
-        rows,
+        hits_of_best=metrics[best][POOLED]["hits"],
+        lowest=min(values[name][f"{pair}:sys:pearson"] for name in neural for pair in PAIRS),
     )
 
 

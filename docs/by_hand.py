@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import jinja2
-from page_helpers import (
-    BUILT,
-    explain_system,
-    format_compact,
-    format_explanation,
-    format_formula,
-    format_fraction,
-    format_number,
-    format_table,
-    render_code,
-)
+from page_helpers import explain_system, fill_template, format_fraction
 
 from truebleu import BLEU, bleu
 
@@ -46,31 +34,16 @@ TEXTBOOK_EXAMPLES = (
 
 def build_page() -> str:
     """Return the page docs/by-hand.md."""
-    folder = Path(__file__).with_name("templates")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined, autoescape=False
+    return fill_template(
+        "by-hand",
+        CHARACTER_HYPOTHESES=CHARACTER_HYPOTHESES,
+        CHARACTER_REFERENCE=CHARACTER_REFERENCE,
+        TEXTBOOK_EXAMPLES=TEXTBOOK_EXAMPLES,
+        bleu=bleu,
+        fractions=format_fractions,
+        words=make_word_bleu,
+        words_and_characters=compare_words_with_characters,
     )
-    environment.filters |= {"fraction": format_fraction, "bold": "**{}**".format}
-    environment.globals |= {
-        "BUILT": BUILT,
-        "BLEU": BLEU,
-        "CHARACTER_HYPOTHESES": CHARACTER_HYPOTHESES,
-        "CHARACTER_REFERENCE": CHARACTER_REFERENCE,
-        "TEXTBOOK_EXAMPLES": TEXTBOOK_EXAMPLES,
-        "bleu": bleu,
-        "code": render_code,
-        "formula": format_formula,
-        "fraction": format_fraction,
-        "fractions": format_fractions,
-        "number": format_number,
-        "shortened": format_compact,
-        "system": explain_system,
-        "table": format_table,
-        "words": make_word_bleu,
-        "words_and_characters": compare_words_with_characters,
-        "worked": format_explanation,
-    }
-    return environment.get_template("by-hand.md.j2").render()
 
 
 def format_fractions(explained: Any) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections import Counter
 from itertools import combinations
-from math import sqrt
 from pathlib import Path
 from statistics import mean, quantiles, stdev
 from typing import Any
@@ -40,7 +40,14 @@ from typing import Any
 from truebleu import BLEU, CHRF, TER, Statistics
 from truebleu.engines import bucket_of
 from truebleu.metrics.base import Metric
-from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, run_paired_tests
+from truebleu.significance import (
+    RANDOMIZATIONS,
+    RESAMPLES,
+    TESTS,
+    Difference,
+    Measure,
+    run_paired_tests,
+)
 from truebleu.text.operating_system import write_atomically
 
 HERE = Path(__file__).parent
@@ -56,15 +63,15 @@ LEVELS = (0.05, 0.10)
 SEED = 20021109
 
 
-def collect_statistics(metric: Metric, wmt22_folder: Path) -> list[Statistics]:
+def collect_statistics(metric: Metric, wmt22_folder: str) -> list[Statistics]:
     """Return the segment statistics of both systems for all language pairs into English."""
     tables = []
     for system in SYSTEMS:
         total = None
         for pair in PAIRS:
-            output = wmt22_folder / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.en"
-            letter = "B" if pair == "cs-en" else "A"
-            reference = wmt22_folder / "references" / f"generaltest2022.{pair}.ref.{letter}.en"
+            prefix, letter = f"generaltest2022.{pair}", "B" if pair == "cs-en" else "A"
+            output = Path(wmt22_folder, "system-outputs", f"{prefix}.hyp.{system}.en")
+            reference = Path(wmt22_folder, "references", f"{prefix}.ref.{letter}.en")
             part = metric.statistics(output, reference)
             total = part if total is None else total + part
         tables.append(total)
@@ -90,9 +97,11 @@ def sample_null_trial(
     return swap_systems(tables, sampled_rows, [generator.random() < 0.5 for _ in sampled_rows])
 
 
-def make_paired_measure(metric: Metric, system_tables: list[Statistics]) -> Measure:
-    """Convert the statistics of a trial's two systems to a measure for `run_paired_tests`."""
-    return Measure(metric, dict(zip(("one", "other"), system_tables, strict=True)))
+def compare_two(metric: Metric, tables: list[Statistics], **options: Any) -> Difference:
+    """Return the tested difference between two systems."""
+    measure = Measure(metric, dict(zip(("one", "other"), tables, strict=True)))
+    [result] = run_paired_tests([measure], **options)
+    return result.differences["other"]
 
 
 # ---- tests of segments ----
@@ -104,22 +113,19 @@ TRIALS = 10_000
 
 def calibrate_segment_tests(wmt22_folder: str) -> dict[str, Any]:
     """Count the null trials in which each test finds a difference, per significance level."""
-    metrics: dict[str, Any] = {}
+    metrics: dict[str, Any] = {name: {} for name in METRICS}
     for name, metric in METRICS.items():
-        tables = collect_statistics(metric, Path(wmt22_folder))
-        metrics[name] = {}
+        tables = collect_statistics(metric, wmt22_folder)
         for segments in SEGMENTS:
             generator = random.Random(SEED + segments)
             counts = {test: [0] * len(LEVELS) for test in TESTS}
             for trial in range(TRIALS):
-                measure = make_paired_measure(
-                    metric, sample_null_trial(generator, tables, segments)
-                )
+                sides = sample_null_trial(generator, tables, segments)
                 for test in TESTS:
-                    [result] = run_paired_tests([measure], test=test, seed=trial)
-                    p = result.differences["other"].p
-                    for i, level in enumerate(LEVELS):
-                        counts[test][i] += p < level
+                    p = compare_two(metric, sides, test=test, seed=trial).p
+                    counts[test] = [
+                        n + (p < level) for n, level in zip(counts[test], LEVELS, strict=True)
+                    ]
             metrics[name][str(segments)] = counts
             print(name, segments, counts, flush=True)
     return {
@@ -145,22 +151,24 @@ BUCKET_SEGMENTS = 5000
 DRAWS = 1000
 
 
-def sum_random_buckets(table: Statistics, bucket_count: int, trial: int) -> Statistics:
+def sum_random_buckets(tables: list[Statistics], bucket_count: int, trial: int) -> list[Statistics]:
     """Assign segments to random hash buckets, and return the statistics summed over each bucket."""
-    numbers = [bucket_of(f"{trial}-{i}", bucket_count) for i in range(len(table))]
+    numbers = [bucket_of(f"{trial}-{i}", bucket_count) for i in range(len(tables[0]))]
     place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
-    return Statistics(
-        table.group_totals([place[bucket] for bucket in numbers], len(place)),
-        columns=table.columns,
-        fingerprint=table.fingerprint,
-        references=table.references,
-    )
+    return [
+        Statistics(
+            table.group_totals([place[bucket] for bucket in numbers], len(place)),
+            columns=table.columns,
+            fingerprint=table.fingerprint,
+            references=table.references,
+        )
+        for table in tables
+    ]
 
 
 def calibrate_bucket_tests(wmt22_folder: str) -> dict[str, Any]:
     """Measure interval widths and false positives when buckets are resampled instead of segments."""
-    metric = METRICS["BLEU"]
-    tables = collect_statistics(metric, Path(wmt22_folder))
+    tables = collect_statistics(METRICS["BLEU"], wmt22_folder)
     return {
         "systems": SYSTEMS,
         "pairs": PAIRS,
@@ -170,40 +178,34 @@ def calibrate_bucket_tests(wmt22_folder: str) -> dict[str, Any]:
         "null_trials": BUCKET_TRIALS,
         "segments": BUCKET_SEGMENTS,
         "levels": LEVELS,
-        "widths": _measure_width_ratios(metric, tables),
-        "rejections": _count_bucket_rejections(metric, tables),
+        "widths": _measure_width_ratios(tables),
+        "rejections": _count_bucket_rejections(tables),
     }
 
 
-def _measure_width_ratios(
-    metric: Metric, tables: list[Statistics]
-) -> dict[str, dict[str, list[float]]]:
+def _measure_width_ratios(tables: list[Statistics]) -> dict[str, dict[str, list[float]]]:
     """Return the mean and standard deviation of the ratios of bucket- to segment-based values."""
 
-    def compute_error_and_width(system_tables: list[Statistics]) -> tuple[float, float]:
-        [result] = run_paired_tests(
-            [make_paired_measure(metric, system_tables)], test="bs", resamples=4 * DRAWS
-        )
+    def compute_error_and_width(sides: list[Statistics]) -> tuple[float, float]:
+        measure = Measure(METRICS["BLEU"], dict(zip(("one", "other"), sides, strict=True)))
+        [result] = run_paired_tests([measure], test="bs", resamples=4 * DRAWS)
         interval = result.intervals["one"]
         return result.differences["other"].deviation, interval.high - interval.low
 
     exact = compute_error_and_width(tables)
-    widths = {}
+    widths: dict[str, dict[str, list[float]]] = {}
     for count in BUCKETS:
-        ratios = [
-            [a / b for a, b in zip(compute_error_and_width(sides), exact, strict=True)]
-            for trial in range(WIDTH_TRIALS)
-            for sides in [[sum_random_buckets(table, count, trial) for table in tables]]
-        ]
+        ratios = []
+        for trial in range(WIDTH_TRIALS):
+            values = compute_error_and_width(sum_random_buckets(tables, count, trial))
+            ratios.append([a / b for a, b in zip(values, exact, strict=True)])
         columns = zip(("difference", "interval"), zip(*ratios, strict=True), strict=True)
         widths[str(count)] = {name: [mean(column), stdev(column)] for name, column in columns}
-        print(count, widths[str(count)], f"expected {1 / sqrt(2 * count):.3f}", flush=True)
+        print(count, widths[str(count)], flush=True)
     return widths
 
 
-def _count_bucket_rejections(
-    metric: Metric, tables: list[Statistics]
-) -> dict[str, dict[str, list[int]]]:
+def _count_bucket_rejections(tables: list[Statistics]) -> dict[str, dict[str, list[int]]]:
     """Count the null trials in which each test finds a difference when buckets are resampled."""
     generator = random.Random(SEED)
     counts = {str(b): {test: [0] * len(LEVELS) for test in BUCKET_TESTS} for b in BUCKETS}
@@ -211,14 +213,10 @@ def _count_bucket_rejections(
     for trial in range(BUCKET_TRIALS):
         sides = sample_null_trial(generator, tables, BUCKET_SEGMENTS)
         for count in BUCKETS:
-            measure = make_paired_measure(
-                metric, [sum_random_buckets(side, count, trial) for side in sides]
-            )
-            for test in BUCKET_TESTS:
-                [result] = run_paired_tests([measure], test=test, seed=trial, **settings)
-                p = result.differences["other"].p
-                for i, level in enumerate(LEVELS):
-                    counts[str(count)][test][i] += p <= level
+            sums = sum_random_buckets(sides, count, trial)
+            for test, found in counts[str(count)].items():
+                p = compare_two(METRICS["BLEU"], sums, test=test, seed=trial, **settings).p
+                found[:] = [n + (p <= level) for n, level in zip(found, LEVELS, strict=True)]
     print(counts, flush=True)
     return counts
 
@@ -259,54 +257,32 @@ class Pool:
             name: self.metric.from_statistics(table).value for name, table in self.tables.items()
         }
 
-    def list_segments(self, document_numbers: list[int]) -> tuple[list[int], list[int]]:
-        """Return the segments of the documents, and the position of each segment's document."""
-        rows = [
-            (i, number) for number, one in enumerate(document_numbers) for i in self.members[one]
-        ]
-        return [i for i, _ in rows], [number for _, number in rows]
-
-    def make_swapped_measure(
-        self, names: tuple[str, str], rows: list[int], is_swapped: list[bool]
-    ) -> Measure:
-        """Return the statistics of two systems on these rows, swapped where `is_swapped` is true."""
-        tables = [self.tables[name] for name in names]
-        return make_paired_measure(self.metric, swap_systems(tables, rows, is_swapped))
-
     def compute_error_ratios(self) -> list[float]:
         """Return the quartiles of the ratios of document- to segment-based standard errors."""
-        measure = Measure(self.metric, self.tables)
-        [by_segments] = run_paired_tests([measure], pairs="all", test="bs")
-        [by_documents] = run_paired_tests(
-            [measure], pairs="all", test="bs", documents=self.documents
+        by_segments, by_documents = (
+            run_paired_tests(
+                [Measure(self.metric, self.tables)], pairs="all", test="bs", documents=labels
+            )[0].pairs
+            for labels in (None, self.documents)
         )
         ratios = [
-            by_documents.pairs[pair].deviation / found.deviation
-            for pair, found in by_segments.pairs.items()
+            by_documents[pair].deviation / by_segments[pair].deviation for pair in by_segments
         ]
         return quantiles(ratios, n=4, method="inclusive")
 
     def count_interval_misses(self, document_count: int) -> dict[str, int]:
         """Count the trials in which each kind of interval excludes the true difference."""
         generator = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {document_count}")
-        names, counts = list(self.tables), {"segments": 0, "documents": 0}
-        settings: dict[str, Any] = {"resamples": SAMPLES, "level": LEVEL}
+        counts = {"segments": 0, "documents": 0}
+        settings: dict[str, Any] = {"test": "bs", "resamples": SAMPLES, "level": LEVEL}
         for _ in range(DOCUMENT_TRIALS):
-            seed = generator.randrange(1 << 32)
-            first_system, second_system = generator.sample(names, 2)
-            true = self.scores[second_system] - self.scores[first_system]
-            rows, row_documents = self.list_segments(
-                generator.choices(range(len(self.members)), k=document_count)
-            )
-            measure = self.make_swapped_measure(
-                (first_system, second_system), rows, [False] * len(rows)
-            )
-            for unit, labels in (("segments", None), ("documents", row_documents)):
-                [result] = run_paired_tests(
-                    [measure], test="bs", documents=labels, seed=seed, **settings
-                )
-                interval = result.differences["other"].interval
-                counts[unit] += not interval.low <= true <= interval.high
+            settings["seed"] = generator.randrange(1 << 32)
+            first, second = generator.sample(list(self.tables), 2)
+            true = self.scores[second] - self.scores[first]
+            documents = generator.choices(range(len(self.members)), k=document_count)
+            coins = [False] * document_count
+            for unit, found in self._compare_by_unit((first, second), documents, coins, settings):
+                counts[unit] += not found.interval.low <= true <= found.interval.high
         return counts
 
     def count_rejections(self, document_count: int) -> dict[str, int]:
@@ -320,17 +296,33 @@ class Pool:
         counts = {"segments": 0, "documents": 0}
         settings: dict[str, Any] = {"resamples": 1, "randomizations": SAMPLES}
         for _ in range(DOCUMENT_TRIALS):
-            seed = generator.randrange(1 << 32)
-            sampled_documents = generator.sample(range(len(self.members)), document_count)
-            coins = [generator.random() < 0.5 for _ in sampled_documents]
-            rows, row_documents = self.list_segments(sampled_documents)
-            measure = self.make_swapped_measure(
-                generator.choice(near), rows, [coins[number] for number in row_documents]
-            )
-            for unit, labels in (("segments", None), ("documents", row_documents)):
-                [result] = run_paired_tests([measure], documents=labels, seed=seed, **settings)
-                counts[unit] += result.differences["other"].p < ALPHA
+            settings["seed"] = generator.randrange(1 << 32)
+            documents = generator.sample(range(len(self.members)), document_count)
+            coins = [generator.random() < 0.5 for _ in documents]
+            systems = generator.choice(near)
+            for unit, found in self._compare_by_unit(systems, documents, coins, settings):
+                counts[unit] += found.p < ALPHA
         return {**counts, "pairs": len(near)}
+
+    def _compare_by_unit(
+        self,
+        systems: tuple[str, str],
+        documents: list[int],
+        is_swapped: list[bool],
+        settings: dict[str, Any],
+    ) -> list[tuple[str, Difference]]:
+        """Return the differences on these documents, by segments and by documents.
+
+        is_swapped: whether the outputs of the two systems are swapped, per document.
+        """
+        rows = [(i, place) for place, one in enumerate(documents) for i in self.members[one]]
+        segments, labels = ([row[column] for row in rows] for column in (0, 1))
+        tables = [self.tables[name] for name in systems]
+        sides = swap_systems(tables, segments, [is_swapped[place] for place in labels])
+        return [
+            (unit, compare_two(self.metric, sides, documents=of_segment, **settings))
+            for unit, of_segment in (("segments", None), ("documents", labels))
+        ]
 
 
 def calibrate_document_tests(wmt23_folder: str) -> dict[str, Any]:
@@ -339,21 +331,18 @@ def calibrate_document_tests(wmt23_folder: str) -> dict[str, Any]:
     for name in DOCUMENT_METRICS:
         for pair in DOCUMENT_PAIRS:
             pool = Pool(Path(wmt23_folder), pair, name)
-            results.append(
-                {
-                    "metric": name,
-                    "pair": pair,
-                    "segments": len(pool.documents),
-                    "documents": len(pool.members),
-                    "systems": len(pool.tables),
-                    "errors": pool.compute_error_ratios(),
-                    "intervals": {
-                        str(count): pool.count_interval_misses(count) for count in DOCUMENTS
-                    },
-                    "tests": {str(count): pool.count_rejections(count) for count in DOCUMENTS},
-                }
-            )
-            print(results[-1], flush=True)
+            result = {
+                "metric": name,
+                "pair": pair,
+                "segments": len(pool.documents),
+                "documents": len(pool.members),
+                "systems": len(pool.tables),
+                "errors": pool.compute_error_ratios(),
+                "intervals": {str(count): pool.count_interval_misses(count) for count in DOCUMENTS},
+                "tests": {str(count): pool.count_rejections(count) for count in DOCUMENTS},
+            }
+            results.append(result)
+            print(result, flush=True)
     settings = {"trials": DOCUMENT_TRIALS, "level": LEVEL, "near": NEAR, "samples": SAMPLES}
     return {**settings, "found": results}
 
@@ -380,13 +369,11 @@ def calibrate_run_tests() -> dict[str, Any]:
     for cause, sizes in CAUSES.items():
         for counts in RUNS:
             generator = random.Random(f"{RUN_SEED} {cause} {counts}")
-            rejection_counts: dict[str, int] = {}
+            rejections: Counter[str] = Counter()
             for _ in range(RUN_TRIALS):
                 for name, p in _simulate_p_values(generator, counts, sizes).items():
-                    rejection_counts[name] = rejection_counts.get(name, 0) + (p < ALPHA)
-            results.append(
-                {"cause": cause, "sizes": sizes, "runs": counts, "found": rejection_counts}
-            )
+                    rejections[name] += p < ALPHA
+            results.append({"cause": cause, "sizes": sizes, "runs": counts, "found": rejections})
             print(results[-1], flush=True)
     return {"trials": RUN_TRIALS, "segments": RUN_SEGMENTS, "alpha": ALPHA, "made": results}
 
@@ -395,31 +382,31 @@ def _simulate_p_values(
     generator: random.Random, run_counts: tuple[int, int], deviations: tuple[float, float, float]
 ) -> dict[str, float]:
     """Simulate one trial, and return the p-value of each test."""
+    test_set, luck, noise = deviations
     hard = [generator.gauss(0, 1) for _ in range(RUN_SEGMENTS)]
-    systems = {}
+    systems: dict[str, dict[str, list[float]]] = {}
     for name, count in zip("AB", run_counts, strict=True):
-        good = [one + generator.gauss(0, deviations[0]) for one in hard]
-        systems[name] = []
-        for _ in range(count):
-            luck = generator.gauss(0, deviations[1])
-            systems[name].append(
-                [round(one + luck + generator.gauss(0, deviations[2]), 6) for one in good]
-            )
-    outputs = {f"{name}{i}": run for name, made in systems.items() for i, run in enumerate(made)}
-    by_system = {name: [f"{name}{i}" for i in range(len(systems[name]))] for name in systems}
+        good = [one + generator.gauss(0, test_set) for one in hard]
+        systems[name] = {}
+        for i in range(count):
+            shift = generator.gauss(0, luck)
+            scores = [round(one + shift + generator.gauss(0, noise), 6) for one in good]
+            systems[name][f"{name}{i}"] = scores
     options = {"seed": generator.randrange(1 << 32), "randomizations": SAMPLES, "resamples": 1}
+    by_system = {name: list(runs) for name, runs in systems.items()}
     trials: dict[str, tuple[dict[str, list[float]], dict[str, Any]]] = {
-        "one": ({name: made[0] for name, made in systems.items()}, {}),
-        "runs": (outputs, {"runs": by_system, "resamples": 200}),
+        "one": ({name: runs[f"{name}0"] for name, runs in systems.items()}, {}),
+        "runs": (systems["A"] | systems["B"], {"runs": by_system, "resamples": 200}),
     }
     if run_counts[0] == run_counts[1]:
-        stacked = {name: [x for run in made for x in run] for name, made in systems.items()}
+        stacked = {
+            name: [x for run in runs.values() for x in run] for name, runs in systems.items()
+        }
         trials["stacked"] = (stacked, {})
     p_values = {}
-    for name, (scores, extra_options) in trials.items():
-        [result] = run_paired_tests(
-            [Measure.from_scores("x", scores)], **{**options, **extra_options}
-        )
+    for name, (scores_by_name, more_options) in trials.items():
+        measure = Measure.from_scores("x", scores_by_name)
+        [result] = run_paired_tests([measure], **{**options, **more_options})
         p_values[name] = result.differences["B"].p
     return p_values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page_helpers import fill_template, format_table, render_code
+from page_helpers import fill_template
 
 from truebleu.text import languages, tokenizers
 
@@ -14,14 +14,35 @@ if TYPE_CHECKING:
 MAX_LISTED_NAMES = 40
 
 
+NEEDS = {
+    "ja-mecab": "`pip install 'truebleu[ja]'`",
+    "ko-mecab": "`pip install 'truebleu[ko]'`",
+    "icu:LOCALE": "`pip install 'truebleu[icu]'`",
+    "mecab:FOLDER": "the folder",
+    "spm:FILE": "the file",
+}
+
+
 def build_page() -> str:
     """Return the page docs/languages.md."""
+    meanings = tokenizers.KERNEL_TOKENIZERS | {
+        name: meaning for name, (_, meaning) in tokenizers.DATA_TOKENIZERS.items()
+    }
+    meanings["icu:LOCALE"] = tokenizers.PYTHON_TOKENIZERS["icu:LOCALE"][1]
+    groups: dict[tuple[str, float, tuple[str, ...]], list[str]] = {}
+    for rule in languages.UNSPLIT_SCRIPTS.values():
+        key = (rule.reason, rule.share, rule.recommended)
+        groups.setdefault(key, []).append(rule.language.removeprefix("the "))
+    *kinds, others = languages.LANGUAGE_KINDS
     return fill_template(
         "languages",
-        kinds=_format_kind_table(),
-        names=_format_language_names(languages.LANGUAGE_KINDS[-1]),
-        tokenizers=_format_tokenizer_table(),
-        signs=_format_script_table(),
+        kinds=kinds,
+        others=others,
+        list_names=_format_language_names,
+        tokenizers=meanings,
+        kernel_tokenizers=tokenizers.KERNEL_TOKENIZERS,
+        NEEDS=NEEDS,
+        groups=groups,
         one_sided=languages.MIN_VARIANT_SHARE,
     )
 
@@ -43,59 +64,3 @@ def _format_language_names(kind: LanguageKind) -> str:
     ]
     single_names = [name for names in by_script.values() if len(names) == 1 for name in names]
     return f"{', '.join(parts)}, and {', '.join(single_names)}"
-
-
-def _format_kind_table() -> str:
-    rows = [
-        [
-            _format_language_names(kind),
-            render_code(kind.tokenizer),
-            ", else ".join(map(render_code, kind.recommended)) or "no BLEU",
-            ", ".join(map(render_code, kind.also_report)),
-            kind.reason.replace("|", "\\|"),
-        ]
-        for kind in languages.LANGUAGE_KINDS[:-1]
-    ]
-    return format_table(
-        ["language", "`-l` selects", "recommended", "also report", "reason"], rows, left_aligned=5
-    )
-
-
-def _format_tokenizer_table() -> str:
-    tokenizer_meanings = tokenizers.KERNEL_TOKENIZERS | {
-        name: what for name, (_, what) in tokenizers.DATA_TOKENIZERS.items()
-    }
-    tokenizer_meanings["icu:LOCALE"] = tokenizers.PYTHON_TOKENIZERS["icu:LOCALE"][1]
-    needs = {
-        "ja-mecab": "`pip install 'truebleu[ja]'`",
-        "ko-mecab": "`pip install 'truebleu[ko]'`",
-        "icu:LOCALE": "`pip install 'truebleu[icu]'`",
-        "mecab:FOLDER": "the folder",
-        "spm:FILE": "the file",
-    }
-    default_names = dict.fromkeys(tokenizers.KERNEL_TOKENIZERS, "")
-    rows = [
-        [
-            render_code(name),
-            what,
-            needs.get(name, default_names.get(name, "a model, downloaded automatically")),
-        ]
-        for name, what in tokenizer_meanings.items()
-    ]
-    return format_table(["tokenizer", "tokens", "needs"], rows, left_aligned=3)
-
-
-def _format_script_table() -> str:
-    groups: dict[tuple[str, float, tuple[str, ...]], list[str]] = {}
-    for script_rule in languages.UNSPLIT_SCRIPTS.values():
-        key = (script_rule.reason, script_rule.share, script_rule.recommended)
-        groups.setdefault(key, []).append(script_rule.language.removeprefix("the "))
-    rows = [
-        [", ".join(names), because, f"{share:.0%}", " or ".join(f"`-tok {one}`" for one in ways)]
-        for (because, share, ways), names in groups.items()
-    ]
-    return format_table(
-        ["text in", "problem", "minimum share of characters", "suitable tokenizers"],
-        rows,
-        left_aligned=4,
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from page_helpers import fill_template, format_table
+from page_helpers import fill_template
 
 import truebleu as tb
 
@@ -45,25 +45,7 @@ def build_page() -> str:
             name: {case: reward.one(text, REFERENCE) for case, text in COMPLETIONS.items()}
             for name, reward in REWARDS.items()
         }
-    rows = [(case, *(f"{scores[name][case]:.1f}" for name in REWARDS)) for case in COMPLETIONS]
-    paraphrase, unrelated = "a good paraphrase", "unrelated words"
-    separation = {
-        name: scores[name][paraphrase] / scores[name][unrelated] for name in ("BLEU", "add-k")
-    }
     ter = tb.reward("ter", scale=-0.01).one(" ".join([REFERENCE] * 3), REFERENCE)
     return fill_template(
-        "rewards",
-        reference=REFERENCE,
-        table=format_table(["completion", *REWARDS], rows),
-        closing=scores["chrF"]["the reference and a friendly sentence"],
-        twice=scores["chrF"]["the reference twice"],
-        twice_mirror=scores["chrF, mirror"]["the reference twice"],
-        paraphrase=scores["chrF"][paraphrase],
-        half=scores["BLEU"]["the first half"],
-        chrf_half=scores["chrF"]["the first half"],
-        sorted_words=scores["chrF"]["the words in alphabetical order"],
-        bleu_paraphrase=scores["BLEU"][paraphrase],
-        exp=separation["BLEU"],
-        add_k=separation["add-k"],
-        ter=ter,
+        "rewards", reference=REFERENCE, completions=COMPLETIONS, scores=scores, ter=ter
     )

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
-from page_helpers import (
-    HYPOTHESES,
-    REFERENCES,
-    escape_markdown,
-    fill_template,
-    format_table,
-    render_code,
-)
+from page_helpers import HYPOTHESES, REFERENCES, fill_template
 
 from truebleu import BLEU, InputError, family
 
 SYSTEM = HYPOTHESES["birch"]
-A = [REFERENCES["A"]]
-BOTH_REFERENCES = [REFERENCES["A"], REFERENCES["B"]]
+REFERENCE_SETS = ([REFERENCES["A"]], [REFERENCES["A"], REFERENCES["B"]])
 
 # Each entry changes one of sacreBLEU's default settings.
 SETTINGS = {
@@ -40,69 +33,36 @@ SETTINGS = {
 
 def build_page() -> str:
     """Return the page docs/which-bleu.md."""
-    return fill_template(
-        "which-bleu",
-        lines=_count_example_segments(),
-        settings=_format_setting_table(),
-        members=_format_member_tables(),
-    )
-
-
-def _count_example_segments() -> int:
-    return len(SYSTEM.read_text(encoding="utf-8").splitlines())
-
-
-def _format_setting_table() -> str:
-    default = [BLEU().score(SYSTEM, references).value for references in (A, BOTH_REFERENCES)]
-    rows = []
-    for name, parameters in SETTINGS.items():
-        metric = BLEU(**parameters)
-        values = [metric.score(SYSTEM, references).value for references in (A, BOTH_REFERENCES)]
-        cells = []
-        for value, default_value in zip(values, default, strict=True):
-            cells += [f"{value:.2f}", f"{value - default_value:+.2f}" if parameters else ""]
-        rows.append((name, *cells))
-    return format_table(["setting", "A", "change", "A and B", "change"], rows)
-
-
-def _format_member_tables() -> str:
-    rows = []
     notes: dict[str, list[str]] = {}
     for name in family:
-        member = family[name]
-        cells = []
-        for references in (A, BOTH_REFERENCES):
-            try:
-                # The section "Peculiarities" describes the members' warnings.
-                with warnings.catch_warnings(action="ignore"):
-                    score = member.score(SYSTEM, references)
-            except (InputError, TypeError, ValueError, ImportError):
-                cells.append("–")
-            else:
-                cells.append(
-                    member.format_score(score)
-                    if member.digits is not None
-                    else _format_with_six_digits(score)
-                )
-        different = ", ".join(member.differences) or "the default"
-        rows.append(
-            (render_code(name), escape_markdown(member.title), escape_markdown(different), *cells)
-        )
-        if member.quirks:
-            notes.setdefault(member.quirks, []).append(render_code(name))
-    header = ["name", "title", "differences from sacreBLEU", "A", "A and B"]
-    return (
-        f"The table lists {len(rows)} published implementations. Each score is on the implementation's own scale, with "
-        "as many digits as the implementation prints (six if it prints full precision). `truebleu family score REF -i HYP` "
-        "prints this list for your text. A dash means that an implementation accepts only one reference, or is not "
-        "defined for this text (see below).\n\n"
-        f"{format_table(header, rows, left_aligned=3)}\n\n### Peculiarities\n\n"
-        + "\n".join(
-            f"* {', '.join(names)}: {escape_markdown(quirk)}" for quirk, names in notes.items()
-        )
+        if quirks := family[name].quirks:
+            notes.setdefault(quirks, []).append(name)
+    settings = {
+        name: [BLEU(**parameters).score(SYSTEM, references).value for references in REFERENCE_SETS]
+        for name, parameters in SETTINGS.items()
+    }
+    return fill_template(
+        "which-bleu",
+        lines=len(SYSTEM.read_text(encoding="utf-8").splitlines()),
+        settings=settings,
+        default=settings["sacreBLEU's defaults"],
+        members=[
+            (name, family[name], *(_score_with_member(name, each) for each in REFERENCE_SETS))
+            for name in family
+        ],
+        notes=notes,
     )
 
 
-def _format_with_six_digits(score: object) -> str:
-    """Format a score with six significant digits, for members that print all digits."""
-    return f"{getattr(score, 'published', float(score)):.6g}"  # type: ignore[arg-type]
+def _score_with_member(name: str, references: list[Any]) -> str:
+    """Return a member's score on its own scale, or a dash if it is not defined for this text."""
+    member = family[name]
+    try:
+        # The section "Peculiarities" describes the members' warnings.
+        with warnings.catch_warnings(action="ignore"):
+            score = member.score(SYSTEM, references)
+    except (InputError, TypeError, ValueError, ImportError):
+        return "–"
+    if member.digits is not None:
+        return member.format_score(score)
+    return f"{getattr(score, 'published', float(score)):.6g}"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent, wrap
-from typing import Any
+from typing import Any, NamedTuple
 
-from page_helpers import fill_template, format_table
+from page_helpers import fill_template
 
 import truebleu
 from truebleu.cli import COMMANDS, load_command, output
@@ -26,14 +26,21 @@ VARIABLES, CIRCUMSTANCES = _SENTENCES["variables"], _SENTENCES["circumstances"]
 
 def build_environment_page() -> str:
     """Return the page docs/reference/environment.md."""
-    tables = "\n\n".join(
-        f"## {title}\n\n"
-        + format_table(
-            ["variable", "meaning"], [(f"`{name}`", about) for name, about in named.items()], 2
-        )
-        for title, named in VARIABLES.items()
+    return fill_template("reference-environment", VARIABLES=VARIABLES)
+
+
+# ---- commands ----
+
+
+def build_commands_page() -> str:
+    """Return the page docs/reference/commands.md."""
+    return fill_template(
+        "reference-all-commands",
+        commands=[(name, summary, load_command(name)) for name, summary in COMMANDS.items()],
+        list_groups=_list_option_groups,
+        exit_statuses=list_exit_statuses(),
+        cell=_escape_cell,
     )
-    return fill_template("reference-environment", tables=tables)
 
 
 def _escape_cell(text: str) -> str:
@@ -75,21 +82,16 @@ def _describe_option(option: Option) -> str:
     return meaning
 
 
-def _format_option_groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
-    """Yield the title and the option table of each group; list shared metric options only once."""
+def _list_option_groups(
+    groups: Iterable[OptionGroup],
+) -> Iterator[tuple[OptionGroup, list[tuple[str, str]]]]:
+    """Yield each group with its described options; list shared metric options only once."""
     listed_flags = {"--help"}
     for group in groups:
         options = [option for option in group.options if option.flags[-1] not in listed_flags]
         listed_flags |= {option.flags[-1] for option in options}
         if options:
-            yield f"**{_escape_cell(group.title)}**" + (
-                f": {_escape_cell(group.description)}" if group.description else ""
-            )
-            yield format_table(
-                ["option", "meaning"],
-                [(_format_option(one), _describe_option(one)) for one in options],
-                2,
-            )
+            yield group, [(_format_option(one), _describe_option(one)) for one in options]
 
 
 def list_exit_statuses() -> list[tuple[str, str]]:
@@ -97,70 +99,36 @@ def list_exit_statuses() -> list[tuple[str, str]]:
     return [(str(status), meaning) for status, meaning in output.STATUSES.items()]
 
 
-def build_commands_page() -> str:
-    """Return the page docs/reference/commands.md."""
-    parts = []
-    for name, summary in COMMANDS.items():
-        declared = load_command(name)
-        examples = (declared.module_doc or "").partition("\n\n")[2].strip()
-        parts += [
-            f"## {name}",
-            f"{_escape_cell(summary)}.",
-            f"```text\n{declared.usage}\n```",
-            *_format_option_groups(declared.groups(())),
-            f"```text\n{examples}\n```" if examples else "",
-        ]
-    body = "\n\n".join(filter(None, parts))
-    return fill_template(
-        "reference-all-commands",
-        body=body,
-        table_exit_statuses=format_table(["status", "meaning"], list_exit_statuses(), 2),
-    )
-
-
-def _format_metric_names(metric: Any) -> str:
-    """Return the registered names of a metric class."""
-    metric_names = [name for name in registry.METRICS if registry.get_metric_class(name) is metric]
-    parametrized_names = [
-        f"{name}:{text}"
-        for name, (_, text) in registry.PREFIXED_METRICS.items()
-        if registry.get_metric_class(name) is metric
-    ]
-    return ", ".join(f"`{name}`" for name in metric_names + parametrized_names)
+# ---- metrics and signatures ----
 
 
 def build_signatures_page() -> str:
     """Return the page docs/reference/signatures.md: metrics, parameters and signature fields."""
-    parts = []
-    for metric in registry.iterate_metric_classes():
-        rows = [
-            (
-                f"`{one.name}`",
-                f"`{one.default!r}`",
-                ""
-                if one.is_hidden
-                else f"`{one.key}`" + (f", `{one.short}`" if one.short != one.key else ""),
-                _escape_cell(one.python_help),
-            )
-            for one in metric.PARAMETERS
-        ]
-        parameter_table = format_table(
-            ["parameter", "default", "in signatures", "meaning"], rows, 4
-        )
-        summary = (metric.__doc__ or "").strip().partition("\n\n")[0]
-        parts.append(
-            f"## {metric.__name__}\n\n{_format_metric_names(metric)}: {' '.join(summary.split())}\n\n{parameter_table if rows else ''}"
-        )
-    body = "\n\n".join(part.rstrip() for part in parts)
-    around = [
-        (f"`{name}`", f"`{short}`", CIRCUMSTANCES[name])
-        for name, short in base.CONTEXT_FIELDS.items()
-    ]
+    names: dict[type, list[str]] = {}
+    for name in registry.METRICS:
+        names.setdefault(registry.get_metric_class(name), []).append(name)
+    for name, (_, text) in registry.PREFIXED_METRICS.items():
+        names.setdefault(registry.get_metric_class(name), []).append(f"{name}:{text}")
     return fill_template(
         "reference-signatures",
-        table_around=format_table(["field", "short", "meaning"], around, 3),
-        body=body,
+        metrics=[(metric, names.get(metric, [])) for metric in registry.iterate_metric_classes()],
+        fields=base.CONTEXT_FIELDS,
+        CIRCUMSTANCES=CIRCUMSTANCES,
+        cell=_escape_cell,
     )
+
+
+# ---- functions and classes ----
+
+
+class Entry(NamedTuple):
+    """Documentation of a function, a class or a constant in Markdown."""
+
+    name: str
+    signature: str
+    description: str
+    members: Iterable[tuple[str, str]] = ()
+    """The public members of a class, each with a summary."""
 
 
 # Methods of metrics that the page documents; `help(tb.BLEU)` lists the others.
@@ -168,17 +136,6 @@ VERBS = (
     *("score", "sentence", "segments", "statistics", "from_statistics"),
     *("matrix", "triangle", "top_k", "expected", "signature", "with_parameters"),
 )
-
-
-def _format_signature(name: str, function: Any) -> str:
-    """Return a function's signature as a code block, without type annotations."""
-    signature = inspect.signature(function)
-    untyped = [
-        one.replace(annotation=one.empty)
-        for one in signature.parameters.values()
-        if one.name != "self"
-    ]
-    return _wrap_signature(f"{name}{inspect.Signature(untyped)}")
 
 
 def _wrap_signature(signature: str) -> str:
@@ -231,12 +188,6 @@ def _summarize(docstring: str | None) -> str:
     return _escape_docstring_line(" ".join((docstring or "").partition("\n\n")[0].split()))
 
 
-def _document_function(name: str, function: Any, heading_level: str) -> str:
-    names = _iterate_parameter_names(function)
-    description = _docstring_to_markdown(inspect.getdoc(function), names)
-    return f"{heading_level} {name}\n\n{_format_signature(name, function)}\n\n{description}"
-
-
 def _iterate_parameter_names(function: Any) -> Iterator[str]:
     """Yield a function's parameter names, including the keys of a TypedDict passed with `**`."""
     for name, parameter in inspect.signature(function).parameters.items():
@@ -246,74 +197,63 @@ def _iterate_parameter_names(function: Any) -> Iterator[str]:
             yield from function.__globals__[typed].__annotations__
 
 
-def _get_constructor_parameters(cls: type) -> Iterable[str]:
-    """Return the constructor's parameters, or an empty tuple if it has no Python signature."""
-    try:
-        return inspect.signature(cls).parameters
-    except ValueError:
-        return ()
+def document_object(name: str, thing: Any) -> Entry:
+    """Return the documentation of an imported function or class."""
+    docstring = inspect.getdoc(thing)
+    if isinstance(thing, type):
+        try:
+            parameters: Iterable[str] = inspect.signature(thing).parameters
+        except ValueError:  # no Python signature
+            parameters = ()
+        description = _docstring_to_markdown(docstring, parameters)
+        return Entry(name, "", description, list(_iterate_members(thing)))
+    signature = inspect.signature(thing)
+    untyped = [
+        one.replace(annotation=one.empty)
+        for one in signature.parameters.values()
+        if one.name != "self"
+    ]
+    call = _wrap_signature(f"{name}{inspect.Signature(untyped)}")
+    return Entry(name, call, _docstring_to_markdown(docstring, _iterate_parameter_names(thing)))
 
 
-def _format_member_table(cls: type) -> str:
-    """Return a table of the public members of a class, with the summary of each docstring."""
-    rows = []
+def _iterate_members(cls: type) -> Iterator[tuple[str, str]]:
+    """Yield the public members of a class, with the summary of each docstring."""
+    own_classes = [one for one in cls.__mro__ if one.__module__.startswith("truebleu")]
     for name in dir(cls):
         member = inspect.getattr_static(cls, name)
         summary = _summarize(inspect.getdoc(getattr(cls, name)))
-        is_documented = any(
-            name in vars(one) for one in cls.__mro__ if one.__module__.startswith("truebleu")
-        )
-        if (
-            not is_documented
-            or not summary
-            or name[0] == "_"
-            or name.isupper()
-            or isinstance(member, type)
-        ):
-            continue
-        if not callable(member) and not hasattr(type(member), "__get__"):
-            continue  # Default value of a dataclass field
-        brackets = "" if inspect.isdatadescriptor(member) else "()"
-        rows.append((f"`{name}{brackets}`", summary))
-    return format_table(["member", "description"], rows, 2) if rows else ""
-
-
-def _document_class(name: str, cls: type, heading_level: str) -> str:
-    description = _docstring_to_markdown(inspect.getdoc(cls), _get_constructor_parameters(cls))
-    return "\n\n".join(
-        filter(None, [f"{heading_level} {name}", description, _format_member_table(cls)])
-    )
+        is_documented = summary and any(name in vars(one) for one in own_classes)
+        is_constant = name.isupper() or isinstance(member, type)
+        # Default values of dataclass fields are neither callable nor descriptors.
+        is_member = callable(member) or hasattr(type(member), "__get__")
+        if is_documented and name[0] != "_" and not is_constant and is_member:
+            yield f"{name}{'' if inspect.isdatadescriptor(member) else '()'}", summary
 
 
 def build_python_page() -> str:
     """Return the page docs/reference/python.md."""
     public = {name: getattr(truebleu, name) for name in truebleu.PUBLIC}
-    functions = [
-        _document_function(name, each, "###")
-        for name, each in public.items()
-        if inspect.isfunction(each)
-    ]
     kinds = {name: each for name, each in public.items() if isinstance(each, type)}
-    metrics = [
-        (f"[`{name}`](signatures.md#{name.lower()})", _summarize(inspect.getdoc(each)))
-        for name, each in kinds.items()
-        if issubclass(each, base.Metric) and each is not base.Metric
-    ]
-    verbs = [_document_function(verb, getattr(truebleu.BLEU, verb), "####") for verb in VERBS]
-    objects = [
-        _document_class(name, each, "###")
-        for name, each in kinds.items()
-        if not issubclass(each, base.Metric) and not issubclass(each, Exception)
-    ]
+    metrics = {name for name, kind in kinds.items() if issubclass(kind, base.Metric)}
+    warning = inspect.getdoc(truebleu.TextWarning) or ""
     return fill_template(
         "reference-python",
-        text_warning=_escape_docstring_line(
-            " ".join((inspect.getdoc(truebleu.TextWarning) or "").partition("\n\n")[2].split())
-        ),
-        functions_newline="\n\n".join(functions),
-        table_metrics=format_table(["class", "description"], metrics, 2),
-        verbs_newline="\n\n".join(verbs),
-        objects_newline="\n\n".join(objects),
+        text_warning=_escape_docstring_line(" ".join(warning.partition("\n\n")[2].split())),
+        functions=[
+            document_object(name, each) for name, each in public.items() if inspect.isfunction(each)
+        ],
+        metrics={
+            name: _summarize(inspect.getdoc(kinds[name]))
+            for name in kinds
+            if name in metrics - {"Metric"}
+        },
+        verbs=[document_object(verb, getattr(truebleu.BLEU, verb)) for verb in VERBS],
+        objects=[
+            document_object(name, kind)
+            for name, kind in kinds.items()
+            if name not in metrics and not issubclass(kind, Exception)
+        ],
     )
 
 
@@ -361,52 +301,39 @@ def _find_definition(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef
     raise LookupError(name)
 
 
-def _format_parsed_signature(
-    tree: ast.Module, name: str, arguments: ast.arguments
-) -> tuple[str, list[str]]:
-    """Return a formatted signature and the parameter names of a parsed function."""
-    arguments.args = [one for one in arguments.args if one.arg != "self"]
-    slots = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
-    parameters = [one for one in slots if one]
-    for parameter in parameters:
-        parameter.annotation = None
-    for defaults in (arguments.defaults, arguments.kw_defaults):
-        for i, parameter in enumerate(defaults):
-            if isinstance(parameter, ast.Name):  # a module-level constant
-                defaults[i] = _find_definition(tree, parameter.id).value  # type: ignore[union-attr, call-overload]
-    return _wrap_signature(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
-
-
-def _document_definition(tree: ast.Module, name: str) -> str:
+def document_definition(tree: ast.Module, name: str) -> Entry:
     """Return the documentation of a name without importing its module."""
     node = _find_definition(tree, name)
     if isinstance(node, ast.Assign):
-        return f"### {name}\n\n```python\n{ast.unparse(node)}\n```"
-    if isinstance(node, ast.FunctionDef):
-        call, names = _format_parsed_signature(tree, name, node.args)
-        return "\n\n".join(
-            [f"### {name}", call, _docstring_to_markdown(ast.get_docstring(node), names)]
-        )
-    methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
-    parts = [f"### {name}"]
-    names = []
-    for method in methods:
-        if method.name == "__init__":
-            call, names = _format_parsed_signature(tree, name, method.args)
-            parts.append(call)
-    parts.append(_docstring_to_markdown(ast.get_docstring(node), names))
-    rows = [
-        (f"`{one.name}{'' if one.decorator_list else '()'}`", _summarize(ast.get_docstring(one)))
+        return Entry(name, f"```python\n{ast.unparse(node)}\n```", "")
+    methods = [one for one in getattr(node, "body", ()) if isinstance(one, ast.FunctionDef)]
+    constructors = [one for one in methods if one.name == "__init__"]
+    function = node if isinstance(node, ast.FunctionDef) else next(iter(constructors), None)
+    call, parameters = _format_parsed_signature(tree, name, function) if function else ("", [])
+    description = _docstring_to_markdown(ast.get_docstring(node), parameters)
+    members = [
+        (f"{one.name}{'' if one.decorator_list else '()'}", _summarize(ast.get_docstring(one)))
         for one in methods
-        if one.name[0] != "_"
+        if one.name[0] != "_" and node is not function
     ]
-    return "\n\n".join([*parts, format_table(["member", "description"], rows, 2) if rows else ""])
+    return Entry(name, call, description, members)
+
+
+def _format_parsed_signature(
+    tree: ast.Module, name: str, function: ast.FunctionDef
+) -> tuple[str, list[str]]:
+    """Return a formatted signature and the parameter names of a parsed function."""
+    arguments = function.args
+    arguments.args = [one for one in arguments.args if one.arg != "self"]
+    slots = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    parameters = [one for one in (*slots, arguments.vararg, arguments.kwarg) if one]
+    for parameter in parameters:
+        parameter.annotation = None
+    for defaults in (arguments.defaults, arguments.kw_defaults):
+        for i, default in enumerate(defaults):
+            if isinstance(default, ast.Name):  # a module-level constant
+                defaults[i] = _find_definition(tree, default.id).value  # type: ignore[union-attr, call-overload]
+    return _wrap_signature(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
 
 
 def build_engines_page() -> str:
@@ -415,62 +342,47 @@ def build_engines_page() -> str:
     from truebleu.engines.common_api import SHORTCUT_METRICS
 
     shared = [package.Sums, package.compare, package.intervals, package.bucket_of]
-    parts = [
-        _document_class(one.__name__, one, "###")
-        if isinstance(one, type)
-        else _document_function(one.__name__, one, "###")
-        for one in shared
-    ]
-    first = import_module("truebleu.engines.polars")
-    same = [
-        _document_function(name, getattr(first, name), "###")
-        for name in ("score", "stats", "compare")
-    ]
-    shared_functions = [
-        (f"`corpus_{name}`, `sentence_{name}`", f'`score` and `sentence` with `metric="{name}"`')
-        for name in SHORTCUT_METRICS
-    ]
+    polars = import_module("truebleu.engines.polars")
     sections = []
     for title, (module, names) in ENGINES.items():
-        engine_module = import_module(f"truebleu.engines.{module}")
-        description = (engine_module.__doc__ or "").partition("\n\n>>> ")[0]
-        sections.append(
-            f"## {title}\n\n`truebleu.engines.{module}`. {_docstring_to_markdown(description)}"
+        engine, tree = (
+            import_module(f"truebleu.engines.{module}"),
+            _parse_module(f"engines.{module}"),
         )
-        sections += [
-            _document_function(name, getattr(engine_module, name), "###")
-            if inspect.isfunction(vars(engine_module).get(name))
-            else _document_definition(_parse_module(f"engines.{module}"), name)
+        description = _docstring_to_markdown((engine.__doc__ or "").partition("\n\n>>> ")[0])
+        entries = [
+            document_object(name, vars(engine)[name])
+            if inspect.isfunction(vars(engine).get(name))
+            else document_definition(tree, name)
             for name in names
         ]
+        sections.append((title, module, description, entries))
     return fill_template(
         "reference-engines",
-        parts_newline="\n\n".join(parts),
-        same_newline="\n\n".join(same),
-        table_named=format_table(["function", "equivalent"], shared_functions, 2),
-        own_newline="\n\n".join(sections),
+        shared=[document_object(one.__name__, one) for one in shared],
+        same=[
+            document_object(name, getattr(polars, name)) for name in ("score", "stats", "compare")
+        ],
+        SHORTCUT_METRICS=SHORTCUT_METRICS,
+        sections=sections,
     )
 
 
 def build_integrations_page() -> str:
     """Return the page docs/reference/integrations.md."""
-    parts = []
+    sections = []
     for module, names in HOSTS.items():
         tree = _parse_module(f"integrations.{module}")
         summary = _docstring_to_markdown(ast.get_docstring(tree))
         if names == ("log_result", "log_segments"):  # Both loggers have these functions
             tree = _parse_module("integrations.log_records")
-        parts += [f"## truebleu.integrations.{module}", summary]
-        parts += [_document_definition(tree, name) for name in names]
-    return fill_template("reference-hosts", parts_newline="\n\n".join(parts))
+        sections.append((module, summary, [document_definition(tree, name) for name in names]))
+    return fill_template("reference-hosts", sections=sections)
 
 
 def build_compat_page() -> str:
     """Return the page docs/reference/compat.md."""
     from truebleu import compat
 
-    return fill_template(
-        "reference-compatible",
-        function=_document_function("install", compat.install, "##"),
-        function_2=_document_function("uninstall", compat.uninstall, "##"),
-    )
+    entries = [document_object(name, getattr(compat, name)) for name in ("install", "uninstall")]
+    return fill_template("reference-compatible", entries=entries)

@@ -235,6 +235,9 @@ def report(runs: int) -> Iterator[Row]:
             yield Row(work, "", "not measured: needs Chromium, Playwright")
         for name, figure in figures.items():
             unit, limits = in_browser.BUDGETS[name]
-            target, measured = f"≤ {limits[i]:g} {unit}", f"{figure:.3g} {unit}"
+            target, measured = (
+                f"≤ {limits[i]:g} {unit}",
+                f"{figure:.{1 if figure < 100 else 0}f} {unit}",
+            )
             met = figure <= limits[i]
             yield Row(f"{work}: {name}", target, measured, met=met, figures={name: figure})

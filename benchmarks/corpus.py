@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import tomllib
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,27 +35,7 @@ SCORED_CANDIDATES = 2
 LANGUAGES = {"en": "de-en", "de": "en-de", "ru": "en-ru", "zh": "en-zh", "ja": "en-ja"}
 """Each language's code, and the test set of WMT22 from which its texts are taken."""
 
-KOREAN = (
-    "어제는 비가 와서 하루 종일 집에서 책을 읽었습니다.",
-    "이 도서관은 아침 아홉 시부터 저녁 여덟 시까지 문을 엽니다.",
-    "우리는 내년에 새로운 실험실을 지을 계획이라고 그가 말했다.",
-    "가격이 3.5% 올랐지만 손님은 줄지 않았다.",
-    "할머니께서 보내 주신 사과가 아주 달고 맛있어요.",
-    "기차가 십 분 늦게 도착했기 때문에 회의에 참석하지 못했습니다.",
-    "번역이 좋은지 나쁜지 누가 판단할 수 있을까요?",
-    "그 배우는 2019년에 처음으로 무대에 섰다.",
-    "e-mail 주소를 다시 한번 확인해 주시기 바랍니다.",
-    "산 위에서 내려다본 바다는 생각보다 훨씬 넓고 조용했다.",
-)
-CAPTIONS = (
-    ("A man", "Two women", "The boy's dog", "A group of people", "An old-fashioned train"),
-    (
-        *("riding a brown horse", "isn't looking at a bus", "standing near a (red) sign"),
-        *("holding an umbrella", "with a ball in its mouth", "sitting on a wooden bench"),
-    ),
-    ("on the beach", "in the grass, near trees", "at 5 p.m.", "next to a well-lit street"),
-)
-"""Persons, actions and places, of which each caption has one."""
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
 
 Segment = tuple[str, ...]
 """A hypothesis and its references."""
@@ -185,7 +166,7 @@ def write_rivals(count: int) -> list[Path]:
 def write_korean() -> Path:
     """Write a file of Korean lines, which join random sentences that were written for this use."""
     dice = random.Random(SEED)
-    lines = (" ".join(dice.sample(KOREAN, dice.randint(1, 4))) for _ in range(5000))
+    lines = (" ".join(dice.sample(TEXTS["korean"], dice.randint(1, 4))) for _ in range(5000))
     return _write_lines("korean.txt", lines)
 
 
@@ -215,7 +196,7 @@ def write_captions(count: int) -> Path:
     """Write captions of about 50 characters; most end with a period, some have other marks."""
     dice = random.Random(SEED)
     lines = (
-        " ".join(map(dice.choice, CAPTIONS)) + ("" if dice.random() < 0.3 else ".")
+        " ".join(map(dice.choice, TEXTS["captions"])) + ("" if dice.random() < 0.3 else ".")
         for _ in range(count)
     )
     return _write_lines(f"captions/{count}.txt", lines)

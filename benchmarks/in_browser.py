@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 # Debian's name comes first.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -33,38 +33,16 @@ BUDGETS: dict[str, tuple[str, tuple[float, ...]]] = {
     "other tokenizer": ("ms", (150, 150)),
 }
 
-SORT = """name => {
-  const button = [...document.querySelectorAll(".head button")].find(b => b.title.includes(name));
-  const start = performance.now();
-  button.click();
-  document.querySelector(".grid").getBoundingClientRect();
-  return performance.now() - start;
-}"""
-
-# Measures the time from the change of the URL until the list shows the results.
-FILTER = """where => new Promise(done => {
-  let start;
-  addEventListener("hashchange", () => { start = performance.now(); }, {capture: true, once: true});
-  addEventListener("hashchange", () => setTimeout(() => {
-    document.querySelector("main").getBoundingClientRect();
-    done(performance.now() - start);
-  }), {once: true});
-  location.hash = where;
-})"""
-
-SCROLL = """async () => {
-  const grid = document.querySelector(".grid"), frame = () => new Promise(requestAnimationFrame);
-  const times = [];
-  for (let i = 0, at = 1; i < 60; i++) {
-    at = (at * 7919 + 13) % 104729;
-    const start = performance.now();
-    grid.scrollTop = at / 104729 * (grid.scrollHeight - grid.clientHeight);
-    await frame();
-    await frame();
-    times.push(performance.now() - start);
-  }
-  return times.sort((a, b) => a - b)[Math.floor(0.95 * times.length)];
-}"""
+# Elapsed milliseconds of actions, which in_browser.mjs defines.
+ACTIONS = {
+    "first paint": "performance.getEntriesByName('first-contentful-paint')[0].startTime",
+    "list usable": "window.usable",
+    "sort": "sortBy('difference between the segment')",
+    "search": "openView('#segments?find=house')",
+    "search again": "openView('#segments?find=e')",
+    "all segments": "openView('#segments')",
+    "scroll p95": "scrollList()",
+}
 
 
 def measure_report(segments: int, runs: int) -> dict[str, float]:
@@ -109,14 +87,7 @@ def _start_chromium() -> Iterator[Any]:
 
 def _measure_once(browser: Any, path: Path, segments: int) -> dict[str, float]:
     context = browser.new_context(viewport={"width": 1360, "height": 850})
-    context.add_init_script(
-        """new MutationObserver((_, self) => {
-          if (document.documentElement?.dataset.ready) {
-            self.disconnect();
-            requestAnimationFrame(() => { window.usable = performance.now(); });
-          }
-        }).observe(document, {attributes: true, subtree: true});"""
-    )
+    context.add_init_script(path=Path(__file__).with_suffix(".mjs"))
     tab = context.new_page()
     tab.set_default_timeout(120_000)
     tab.goto(f"{path.as_uri()}#segments")
@@ -124,28 +95,23 @@ def _measure_once(browser: Any, path: Path, segments: int) -> dict[str, float]:
     tab.locator(".rows .row").first.wait_for()
     tab.wait_for_timeout(200)
     figures = {"file": path.stat().st_size / MEGABYTE}
-    figures["first paint"] = tab.evaluate(
-        "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
-    )
-    figures["list usable"] = tab.evaluate("() => window.usable")
-    figures["sort"] = tab.evaluate(SORT, "difference between the segment")
-    figures["search"] = max(
-        tab.evaluate(FILTER, f"#segments?find={word}") for word in ("house", "e")
-    )
-    tab.evaluate(FILTER, "#segments")
-    figures["scroll p95"] = tab.evaluate(SCROLL)
+    figures |= {name: tab.evaluate(action) for name, action in ACTIONS.items()}
+    figures["search"] = max(figures["search"], figures["search again"])
     session = context.new_cdp_session(tab)
     session.send("HeapProfiler.collectGarbage")
     used = session.send("Runtime.getHeapUsage")
     figures["memory"] = (used["usedSize"] + used["backingStorageSize"]) / MEGABYTE
-    start = tab.evaluate("() => performance.now()")
-    tab.evaluate(FILTER, "#segments?range=length:4:")
-    tab.locator(".subset", has_text="bootstrap").wait_for()
-    figures["interval of 9 in 10"] = tab.evaluate("() => performance.now()") - start
+
+    def time_view(where: str, css: str, text: str) -> float:
+        """Return the milliseconds until an element with a text is visible in a view."""
+        start = tab.evaluate("performance.now()")
+        tab.evaluate(f"openView('{where}')")
+        tab.locator(css, has_text=text).wait_for()
+        return float(tab.evaluate("performance.now()") - start)
+
+    bootstrap = time_view("#segments?range=length:4:", ".subset", "bootstrap")
+    figures["interval of 9 in 10"] = bootstrap
     if segments <= 10_000:
-        start = tab.evaluate("() => performance.now()")
-        tab.evaluate(FILTER, "#why?tokenize=char")
-        tab.locator(".notice", has_text="tok:char").wait_for()
-        figures["other tokenizer"] = tab.evaluate("() => performance.now()") - start
+        figures["other tokenizer"] = time_view("#why?tokenize=char", ".notice", "tok:char")
     context.close()
-    return figures
+    return {name: figures[name] for name in BUDGETS if name in figures}

@@ -5,7 +5,6 @@ python benchmarks/report.py     writes results.md and the table of README.md fro
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import platform
@@ -19,16 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import corpus
+import jinja2
 from measure import ROOT, Costs, read_processor_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from benchmark_table import Row
 
 FOLDER = Path(__file__).parent
-ROW_KEYS = ("work", "target", "measured", "peer", "ratio")
-HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
 PACKAGES = (
     "truebleu",
     "sacrebleu",
@@ -74,51 +72,6 @@ form of truebleu's figures, one per row, and the peers of the first row.
 README_PAGES = ("README.md", "docs/index.md")
 README_START, README_END = "<!-- speed -->\n\n", "\n<!-- /speed -->"
 
-PAGE = """\
-# How fast, and how small?
-
-`make bench` printed these tables; `make bench ROWS=files` prints one part of them.
-
-{tables}
-## Method
-
-{method}
-
-## What sets the floor
-
-{floor}
-
-## Missed targets
-
-{missed}
-
-## Machine
-
-{machine}
-"""
-
-METHOD = """\
-Every run is a fresh process. Figures are medians of processor time (user and system time: of a
-process as `wait4` reports it, of a call by the clock of its process), unless a row says
-"elapsed". The contenders of a row run in turn, and were checked to give the same score. A contender
-whose runs took ten seconds in total does not run again. The files are in the page cache. Rows "in
-process" measure the call alone, with the library imported and the text in memory. Private memory is
-the peak of Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms. If a peer was
-timed on fewer pairs, the row says on how many, and the time is extrapolated linearly. Cycles are
-those of the processor's nominal frequency, and tokens those of BLEU's tokenizer, also for chrF and
-TER. The parts of BLEU are measured by kernel/examples/parts.rs: it reads the files in the kernel's
-batches, reads and tokenizes them, and scores them; each part is the difference to the one
-before."""
-
-FLOOR = """\
-Tokenizing and matching set the floor, not reading: in alphabetic text, each of the two costs three
-to five times as much as reading (rows "parts of BLEU"). A profile of `truebleu score` on 1 M pairs
-(`perf record -e cpu-clock`) shows three quarters of the time in the kernel, a seventh in Python,
-which starts and examines a sample of the text, and a tenth in the operating system, which copies
-the files' pages. In the kernel, tokenizing and matching take two thirds; validating UTF-8 and the
-counts for warnings take most of the rest. Chinese and Japanese cost more per byte because each
-character of three bytes is a token."""
-
 
 def row_to_dict(topic: str, row: Row) -> dict[str, Any]:
     """Return a row as it is in results.json."""
@@ -134,17 +87,12 @@ def row_to_dict(topic: str, row: Row) -> dict[str, Any]:
     return {"topic": topic, **asdict(row), "figures": figures}
 
 
-def format_tables(rows: Sequence[dict[str, Any]]) -> str:
-    """Return a section with a Markdown table for each topic."""
-    sections = []
-    for topic, group in itertools.groupby(rows, key=lambda row: str(row["topic"])):
-        lines: list[tuple[str, ...]] = [HEADINGS, ("---",) * len(HEADINGS)]
-        for row in group:
-            met = {True: "yes", False: "**no**", None: ""}[row["met"]]
-            lines.append((*(row[key] for key in ROW_KEYS), met))
-        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        sections.append(f"## {topic}\n\n{table}\n")
-    return "\n".join(sections)
+def format_page(template: str, data: dict[str, Any]) -> str:
+    """Return what a template in this folder makes of the content of results.json."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER), autoescape=False, keep_trailing_newline=True
+    )
+    return environment.get_template(template).render(data)
 
 
 def format_readme_table(data: dict[str, Any]) -> str:
@@ -179,19 +127,6 @@ def _find_figure(rows: Sequence[dict[str, Any]], work: str, peer: str) -> str:
         f"benchmarks/results.json: no figure for {work!r} (expected a row with {expected!r}, found "
         f"none). Run make bench."
     )
-
-
-def write_readme_table(root: Path) -> None:
-    """Replace the table between the markers of README.md and docs/index.md."""
-    data = json.loads((root / "benchmarks" / "results.json").read_text(encoding="utf-8"))
-    table = format_readme_table(data)
-    for name in README_PAGES:
-        before, start, rest = (root / name).read_text(encoding="utf-8").partition(README_START)
-        _, end, after = rest.partition(README_END)
-        if not end:
-            raise LookupError(f"{name}: no markers (expected {README_START!r} and {README_END!r})")
-        (root / name).write_text(f"{before}{start}{table}{end}{after}", encoding="utf-8")
-        print(f"Written to {name}.")
 
 
 def describe_machine() -> dict[str, str]:
@@ -231,38 +166,25 @@ def write_results(rows: Sequence[dict[str, Any]], runs: int) -> None:
     data = {"machine": describe_machine(), "runs": runs, "rows": list(rows)}
     text = json.dumps(data, indent=1, ensure_ascii=False)
     (FOLDER / "results.json").write_text(f"{text}\n", encoding="utf-8")
-    (FOLDER / "results.md").write_text(format_page(data), encoding="utf-8")
+    write_pages()
 
 
-def format_page(data: dict[str, Any]) -> str:
-    """Return the page results.md from the content of results.json."""
-    facts = {**data["machine"], "runs": f"at most {data['runs']} per contender"}
-    return PAGE.format(
-        tables=format_tables(data["rows"]),
-        method=METHOD,
-        floor=FLOOR,
-        missed="\n".join(_list_missed_targets(data["rows"])),
-        machine="\n".join(f"* {key}: {fact}" for key, fact in facts.items()),
-    )
-
-
-def _list_missed_targets(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the rows that miss their targets as a list: with a reason, then without one."""
-    missed = [row for row in rows if row["met"] is False]
-    for row in missed:
-        if row["note"]:
-            yield f"* **{row['work']}**: {row['note']}"
-    if not all(row["note"] for row in missed):
-        yield "* without a known reason:"
-        for row in missed:
-            if not row["note"]:
-                yield f"  * {row['work']}: {row['measured']} (target: {row['target']})"
+def write_pages() -> None:
+    """Write results.md and the tables in README.md and docs/index.md from results.json."""
+    data = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    (FOLDER / "results.md").write_text(format_page("results.md.j2", data), encoding="utf-8")
+    table = format_readme_table(data)
+    for path in (ROOT / name for name in README_PAGES):
+        before, start, rest = path.read_text(encoding="utf-8").partition(README_START)
+        _, end, after = rest.partition(README_END)
+        if not end:
+            raise LookupError(f"{path}: no markers (expected {README_START!r} and {README_END!r})")
+        path.write_text(f"{before}{start}{table}{end}{after}", encoding="utf-8")
+        print(f"Written to {path.name}.", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
-    (FOLDER / "results.md").write_text(format_page(results), encoding="utf-8")
     try:
-        write_readme_table(ROOT)
+        write_pages()
     except LookupError as error:
         sys.exit(str(error.args[0]))

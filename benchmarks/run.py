@@ -29,10 +29,10 @@ def main() -> None:
         print(f"{name}: {BENCHMARKS[name].__doc__}", file=sys.stderr)
         measured = run_benchmark(name, arguments.runs)
         rows += [report.row_to_dict(TOPICS[name], row) for row in measured]
-    print(report.format_tables(rows))
+    print(report.format_page("tables.md.j2", {"rows": rows}))
     if not arguments.names:
         report.write_results(rows, arguments.runs)
-        print("Written to benchmarks/results.md and results.json.", file=sys.stderr)
+        print("Written to benchmarks/results.json and results.md.", file=sys.stderr)
 
 
 def _parse_arguments() -> argparse.Namespace:

@@ -119,12 +119,9 @@ def self_bleu() -> Iterator[Comparison]:
 def distinct() -> Iterator[Comparison]:
     """Count distinct 2-grams of 100,000 sentences; compare with a set of tuples."""
     path = corpus.load_million().head(100_000).hypotheses
-    yield Comparison(
-        "distinct-2 of 100,000 sentences, list[str], in process",
-        make_job("compute_distinct_n", path),
-        "a set of tuples in Python",
-        make_job("count_bigrams_with_set", path),
-    )
+    own, peer_job = make_job("compute_distinct_n", path), make_job("count_bigrams_with_set", path)
+    work = "distinct-2 of 100,000 sentences, list[str], in process"
+    yield Comparison(work, own, "a set of tuples in Python", peer_job)
 
 
 @benchmark(SETS)
@@ -199,13 +196,12 @@ def companions() -> Iterator[Comparison]:
 def torchmetrics() -> Iterator[Comparison]:
     """Score two lists of strings by BLEU; compare with the class of torchmetrics."""
     text, python = corpus.load_test_set(), find_python("torchmetrics")
-    yield Comparison(
-        f"BLEU of {text.segments:,} segments, list[str], in process",
-        make_score_job(text.files),
-        "torchmetrics",
-        make_job("score_by_torchmetrics", *text.files, python=python) if python else None,
-        tolerance=1e-4,  # torchmetrics computes in 32 bits
-    )
+    work = f"BLEU of {text.segments:,} segments, list[str], in process"
+    own, peer_job = make_score_job(text.files), None
+    if python:
+        peer_job = make_job("score_by_torchmetrics", *text.files, python=python)
+    # torchmetrics computes in 32 bits.
+    yield Comparison(work, own, "torchmetrics", peer_job, tolerance=1e-4)
 
 
 @benchmark(METRICS)

@@ -18,13 +18,9 @@ from page_helpers import format_table
 
 import truebleu as tb
 
-OUTPUTS = {
-    "en-de": ("Online-B", 400),
-    "de-en": ("Online-B", 400),
-    "cs-en": ("Online-B", 400),
-    "en-zh": ("Online-B", 200),
-    "en-ja": ("Online-B", 200),
-}
+# The number of segments that are joined, per language pair.
+SEGMENT_COUNTS = {"en-de": 400, "de-en": 400, "cs-en": 400, "en-zh": 200, "en-ja": 200}
+SYSTEM = "Online-B"
 # Methods, and whether they apply to languages with and without spaces between words.
 METHODS = {
     "soft": (True, True),
@@ -36,17 +32,15 @@ METHODS = {
 }
 UNSPACED = ("zh", "ja")
 SEGMENTS_PER_DOCUMENT = 20
-REMARKS = {
-    "de": "(Anmerkung: Hier ist der Text unklar.)",
-    "en": "(Note: the text is unclear here.)",
-    "zh": "（注：此处原文不清楚。）",
-    "ja": "（注：原文はここで不明です。）",
-}
-PREFACES = {
-    "de": "Hier ist die Übersetzung, um die Sie gebeten haben:",
-    "en": "Here is the translation that you asked for:",
-    "zh": "以下是您要求的翻译：",
-    "ja": "ご依頼の翻訳は次のとおりです：",
+# The preface and the remark of a damaged document.
+ADDITIONS = {
+    "de": (
+        "Hier ist die Übersetzung, um die Sie gebeten haben:",
+        "(Anmerkung: Hier ist der Text unklar.)",
+    ),
+    "en": ("Here is the translation that you asked for:", "(Note: the text is unclear here.)"),
+    "zh": ("以下是您要求的翻译：", "（注：此处原文不清楚。）"),
+    "ja": ("ご依頼の翻訳は次のとおりです：", "（注：原文はここで不明です。）"),
 }
 
 
@@ -64,15 +58,16 @@ def join_document(
     dice: random generator that damages the document, or None for no damage. Added characters have
         no segment number.
     """
+    preface, remark = ADDITIONS[language]
     pieces: list[tuple[int | None, str]] = []
     if dice and dice.random() < 0.5:
-        pieces.append((None, PREFACES[language]))
+        pieces.append((None, preface))
     for number, segment in enumerate(segments):
         if dice and dice.random() < 1 / 12:
             continue
         pieces.append((number, segment))
         if dice and dice.random() < 1 / 12:
-            pieces.append((None, REMARKS[language]))
+            pieces.append((None, remark))
     separator = "" if language in UNSPACED else " "
     owners = [number for number, text in pieces for _ in text + separator]
     return separator.join(text for _, text in pieces), owners
@@ -80,9 +75,8 @@ def join_document(
 
 def measure(folder: Path, pair: str, method: str, *, damaged: bool) -> float:
     """Return the percentage of characters that are in their true segment."""
-    system, count = OUTPUTS[pair]
-    language = pair.partition("-")[2]
-    outputs = read_segments(folder / "system-outputs", f"*.{pair}.hyp.{system}.*", count)
+    count, language = SEGMENT_COUNTS[pair], pair.partition("-")[2]
+    outputs = read_segments(folder / "system-outputs", f"*.{pair}.hyp.{SYSTEM}.*", count)
     references = read_segments(folder / "references", f"*.{pair}.ref.[AB].{language}", count)
     dice = random.Random(2022) if damaged else None
     right = total = 0
@@ -105,14 +99,14 @@ def build_table(folder: Path) -> str:
     rows = []
     for method, is_for in METHODS.items():
         row: list[object] = [f"`{method}`"]
-        for pair in OUTPUTS:
+        for pair in SEGMENT_COUNTS:
             if not is_for[pair.endswith(UNSPACED)]:
                 row.append("–")
                 continue
             shares = [measure(folder, pair, method, damaged=damaged) for damaged in (False, True)]
             row.append(" / ".join(f"{share:.1f}" for share in shares))
         rows.append(row)
-    return format_table(["method", *OUTPUTS], rows)
+    return format_table(["method", *SEGMENT_COUNTS], rows)
 
 
 if __name__ == "__main__":

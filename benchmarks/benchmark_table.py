@@ -8,7 +8,6 @@ Figures are medians of processor time unless a row says otherwise.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -136,15 +135,6 @@ def make_score_job(
 ) -> Callable[[], Cost]:
     """Return a job that scores a hypothesis file with the files of its references."""
     return make_job("score", source, metric, parameters, workers, *files)
-
-
-def make_peer_job(
-    package: str, name: str, *arguments: object, **environment: str
-) -> Callable[[], Cost] | None:
-    """Return a job that needs a package, or None if the package is not installed."""
-    if not importlib.util.find_spec(package):
-        return None
-    return make_job(name, *arguments, **environment)
 
 
 def format_seconds(seconds: float) -> str:

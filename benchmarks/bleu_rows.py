@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import corpus
@@ -17,11 +16,11 @@ from benchmark_table import (
     benchmark,
     check_agreement,
     format_seconds,
-    make_peer_job,
     make_score_job,
 )
 from measure import (
     ROOT,
+    find_python,
     get_script,
     make_command,
     make_job,
@@ -59,18 +58,16 @@ def files(runs: int) -> Iterator[Comparison | Row]:
     """Score 1 M pairs from two files (whole process); compare with wc, sacreBLEU and bleuscore."""
     million, work = corpus.load_million(), "1 M pairs, two files, whole process"
     command = make_score_command(million)
-    sacrebleu = partial(make_job, "score_by_sacrebleu", "BLEU", {})
-    bleuscore = partial(make_job, "score_by_bleuscore", RAYON_NUM_THREADS="1")
-    for peer, make_job_of, min_ratio, count, tolerance in (
-        ("sacrebleu", sacrebleu, 250, PEER_SAMPLE, 0.0),
-        ("bleuscore", bleuscore, 50, 5 * PEER_SAMPLE, 1e-9),
+    for peer, arguments, min_ratio, count, tolerance in (
+        ("sacrebleu", ("BLEU", {}), 250, PEER_SAMPLE, 0.0),
+        ("bleuscore", (), 50, 5 * PEER_SAMPLE, 1e-9),
     ):
         sample = million.head(count)
         yield Comparison(
             work,
             make_command(*command),
             peer,
-            make_job_of(*sample.files),
+            make_job(f"score_by_{peer}", *arguments, *sample.files),
             units=(1, count / million.segments),
             min_ratio=min_ratio,
             check=make_score_job(sample.files),
@@ -103,15 +100,6 @@ def _compare_with_wc(
                 max_ratio=max_ratio,
                 tolerance=None,
             )
-
-
-@benchmark(TEXTS)
-def lists() -> Iterator[Comparison]:
-    """Score 1 M pairs from lists of strings and from Arrow columns, in process."""
-    paths = corpus.load_million().files
-    for name, source, seconds in (("list[str]", "list", 1.0), ("Arrow strings", "arrow", 0.7)):
-        work, job = f"1 M pairs, {name}, in process", make_score_job(paths, source=source)
-        yield Comparison(work, job, max_seconds=seconds)
 
 
 @benchmark(TEXTS)
@@ -181,25 +169,14 @@ def chrf() -> Iterator[Comparison]:
 
 
 @benchmark(TEXTS)
-def ter() -> Iterator[Comparison]:
-    """Compute TER of one test set in process, compared with sacreBLEU, and of all WMT22 systems."""
-    text = corpus.load_test_set()
-    yield Comparison(
-        f"TER, {text.segments:,} segments, in process",
-        make_score_job(text.files, "ter"),
-        "sacrebleu",
-        make_job("score_by_sacrebleu", "TER", {}, *text.files),
-        min_ratio=100,
-    )
+def ter_of_systems() -> Iterator[Comparison]:
+    """Compute TER of all systems of WMT22."""
     if systems := corpus.load_test_sets():
         paths = [path for system in systems for path in system.files]
         segments = sum(system.segments for system in systems)
-        yield Comparison(
-            f"TER, WMT22: {len(systems)} systems, {segments:,} segments, 2 threads, elapsed",
-            make_job("score_pairs_of_files", "ter", 2, *paths),
-            max_seconds=30,
-            clock="elapsed",
-        )
+        work = f"TER, WMT22: {len(systems)} systems, {segments:,} segments, 2 threads, elapsed"
+        own = make_job("score_pairs_of_files", "ter", 2, *paths)
+        yield Comparison(work, own, max_seconds=30, clock="elapsed")
 
 
 # ---- tokenizers and languages ----
@@ -289,13 +266,13 @@ def throughput(runs: int) -> Iterator[Row]:
         if text is None:
             continue
         tokenize = {"zh": "zh", "ja": "char"}.get(code, "13a")
-        splitter = make_peer_job("stringzilla", "count_by_stringzilla", *text.files)
         peers = {
             "cat": make_command("sh", "-c", 'cat "$@" > /dev/null', "sh", *text.files),
             "wc -w in C": make_command("wc", "-w", *text.files, LC_ALL="C"),
             "wc -w": make_command("wc", "-w", *text.files, LC_ALL="C.UTF-8"),
-            **({"StringZilla": splitter} if splitter else {}),
         }
+        if find_python("stringzilla"):
+            peers["StringZilla"] = make_job("count_by_stringzilla", *text.files)
         own_jobs = {
             "BLEU": make_score_job(text.files, source="files", tokenize=tokenize),
             "chrF": make_score_job(text.files, "chrf", "files"),
@@ -336,3 +313,33 @@ def _measure_parts(work: str, tokenizer: str, text: Corpus) -> Row:
         f"matching {total - tokenizing:.2f} ns/byte",
         figures={"reading": reading, "with tokenizing": tokenizing, "with matching": total},
     )
+
+
+# ---- long segments ----
+
+LENGTHS = (64, 256, 260, 512, 1024, 4096)
+# The largest allowed cost per token, as a multiple of the cost at 256 tokens; and the segments.
+LENGTH_TARGETS = {"bleu": (1.5, 400), "chrf": (2.0, 400), "rouge-l": (2.0, 20), "gleu": (2.0, 20)}
+
+
+@benchmark("Segments, token ids and rewards")
+def long_segments(runs: int) -> Iterator[Row]:
+    """Score segments of 64 to 4,096 tokens, of which 30 % differ; compare the costs per token."""
+    reference = corpus.load_million().references[0]
+    for metric, (max_ratio, count) in LENGTH_TARGETS.items():
+        jobs = {
+            str(length): make_job("score_long_segments", metric, length, count, reference)
+            for length in LENGTHS
+        }
+        costs = run_in_turn(runs, jobs)
+        per_token = {n: costs[str(n)].processor / (n * count) for n in LENGTHS}
+        for length in LENGTHS:
+            ratio = per_token[length] / per_token[256]
+            yield Row(
+                f"{metric}, {count} segments of {length:,} tokens, list[str]",
+                f"≤ {max_ratio:g} × 256 tokens" if length > 256 else "",
+                f"{format_seconds(per_token[length])} per token",
+                ratio=f"{ratio:.2f} ×",
+                met=ratio <= max_ratio if length > 256 else None,
+                figures={metric: costs[str(length)]},
+            )

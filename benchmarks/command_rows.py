@@ -12,7 +12,7 @@ import corpus
 import in_browser
 from benchmark_table import Comparison, Row, benchmark, check_agreement, format_seconds
 from bleu_rows import make_score_command
-from measure import ROOT, Cost, get_script, make_command, make_job, run_in_turn
+from measure import ROOT, Cost, get_script, make_command, run_in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,33 +181,6 @@ def _read_p_values(cost: Cost) -> list[tuple[float, float | None]]:
         return [(one["score"], one["difference"] and one["difference"]["p"]) for one in scores]
     scores = [row[metric] for row in printed for metric in ("BLEU", "chrF2")]
     return [(one["score"], one["p_value"]) for one in scores]
-
-
-@benchmark(SYSTEMS)
-def significance() -> Iterator[Comparison]:
-    """Test 10 systems from statistics, and 3 systems from text (compared with sacreBLEU)."""
-    text = corpus.load_test_set()
-    for test, tests, max_seconds in (
-        ("bs", "1,000 resamples", 0.06),
-        ("ar", "10,000 randomizations and 1,000 resamples", 0.2),
-    ):
-        for names, limit in (("BLEU + chrF", max_seconds), ("BLEU + chrF + TER", 0)):
-            work = f"10 systems × {text.segments:,} segments, {names}, {tests}"
-            metrics = names.lower().split(" + ")
-            job = make_job("run_truebleu_tests", test, metrics, 10, *text.files)
-            yield Comparison(work, job, max_seconds=limit)
-    for test, name in (("bs", "bootstrap"), ("ar", "randomization")):
-        accelerated, original = (
-            make_job("run_sacrebleu_tests", package, test, 3, *text.files)
-            for package in ("accelerated", "sacrebleu")
-        )
-        yield Comparison(
-            f"sacreBLEU's paired {name}, 3 systems × {text.segments:,} segments, BLEU, from text",
-            accelerated,
-            "sacrebleu",
-            original,
-            min_ratio=5,
-        )
 
 
 # ---- the report ----

@@ -8,6 +8,7 @@ contender's median.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -33,10 +34,10 @@ SAMPLE_SECONDS = 0.002
 MAX_SECONDS = 10
 """A contender whose runs took this time in total does not run again."""
 
-# Without variables such as PYTHONDONTWRITEBYTECODE, because installed packages have byte code.
-_PLAIN_ENVIRONMENT = {
-    name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
-}
+# Peers use one thread. Variables such as PYTHONDONTWRITEBYTECODE are omitted, because installed
+# packages have byte code.
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+_ENVIRONMENT |= {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,12 @@ def find_python(package: str) -> Path | None:
     `make engines` and `make integrations` create environments for Spark, Ray and torch, which are
     large, or need other releases of common dependencies.
     """
-    names = {"pyspark": "-spark", "ray": "-ray", "torchmetrics": "-integrations"}
-    for prefix in (sys.prefix, sys.prefix + names[package]):
-        if list(Path(prefix).glob(f"lib/python*/site-packages/{package}")):
-            return Path(prefix, "bin", "python")
+    if importlib.util.find_spec(package):
+        return Path(sys.executable)
+    for name in ("spark", "ray", "integrations"):
+        prefix = Path(f"{sys.prefix}-{name}")
+        if list(prefix.glob(f"lib/python*/site-packages/{package}")):
+            return prefix / "bin" / "python"
     return None
 
 
@@ -255,7 +258,7 @@ def _start_process(
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
-        env={**_PLAIN_ENVIRONMENT, **environment},
+        env={**_ENVIRONMENT, **environment},
     )
 
 

@@ -16,10 +16,8 @@ from benchmark_table import (
     benchmark,
     check_agreement,
     format_seconds,
-    make_peer_job,
-    make_score_job,
 )
-from measure import ROOT, Cost, Costs, find_python, make_command, make_job
+from measure import ROOT, Cost, Costs, make_command, make_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,50 +26,11 @@ if TYPE_CHECKING:
 SETS = "All pairs, MBR and diversity"
 METRICS = "Other metrics and libraries"
 
-CANDIDATES = 256
 MANY_CANDIDATES = 2_000
-CALLS = 20
-"""Number of matrices in one run; a call takes one to two milliseconds."""
-SOURCES = 50
-"""Number of sources per run of truebleu; sacreBLEU scores a part of one source."""
-SENTENCES = 2_000
-NLTK_SENTENCES = 10
-"""Number of sentences that NLTK scores, each with all other sentences as references."""
-CAPTIONS = 24_000
 NPM_PEER = "bleu-score@1.0.4"
 
 
 # ---- all pairs, and sets ----
-
-
-@benchmark(SETS)
-def matrix() -> Iterator[Comparison]:
-    """Score all pairs of 256 candidates; compare with a loop over sacreBLEU and with fastchrf."""
-    path, pairs = corpus.write_candidates(CANDIDATES), CANDIDATES**2
-    for metric, max_seconds, peers in (
-        ("bleu", 1e-7, (("sacrebleu", 1500, corpus.SCORED_CANDIDATES),)),
-        (
-            "chrf",
-            3.5e-6,
-            (("sacrebleu", 200, corpus.SCORED_CANDIDATES), ("fastchrf", 10, CANDIDATES)),
-        ),
-    ):
-        work = f"{CANDIDATES} × {CANDIDATES} {metric}, list[str], in process"
-        own = make_job("score_matrix", metric, CALLS, path)
-        own_units, suffixes = CALLS * pairs, (" per pair", " per pair")
-        yield Comparison(
-            work, own, units=(own_units, 1), max_seconds=max_seconds, suffixes=suffixes
-        )
-        for peer, min_ratio, columns in peers:
-            yield Comparison(
-                work,
-                own,
-                peer,
-                make_peer_job(peer, f"score_matrix_by_{peer}", metric, path),
-                units=(own_units, CANDIDATES * columns),
-                min_ratio=min_ratio,
-                suffixes=suffixes,
-            )
 
 
 @benchmark(SETS)
@@ -94,52 +53,6 @@ def many_pairs(runs: int) -> Iterator[Row]:
 
 
 @benchmark(SETS)
-def self_bleu() -> Iterator[Comparison]:
-    """Compute self-BLEU of 2,000 sentences; compare with fast-bleu and NLTK."""
-    path = corpus.load_test_set().hypotheses
-    own, two_threads = (
-        make_job("compute_self_bleu", SENTENCES, workers, path) for workers in (1, 2)
-    )
-    fast_bleu = make_peer_job("fast_bleu", "run_fast_bleu", SENTENCES, path, OMP_NUM_THREADS="1")
-    nltk = make_job("run_nltk_self_bleu", SENTENCES, NLTK_SENTENCES, path)
-    work = f"self-BLEU of {SENTENCES:,} sentences, list[str], in process"
-    yield Comparison(work, own, "fast-bleu", fast_bleu, min_ratio=20, tolerance=1e-5)
-    yield Comparison(
-        work,
-        own,
-        "NLTK",
-        nltk,
-        units=(1, NLTK_SENTENCES / SENTENCES),
-        check=two_threads,
-        suffixes=("", f" ({NLTK_SENTENCES} sentences, linear)"),
-    )
-
-
-@benchmark(SETS)
-def distinct() -> Iterator[Comparison]:
-    """Count distinct 2-grams of 100,000 sentences; compare with a set of tuples."""
-    path = corpus.load_million().head(100_000).hypotheses
-    own, peer_job = make_job("compute_distinct_n", path), make_job("count_bigrams_with_set", path)
-    work = "distinct-2 of 100,000 sentences, list[str], in process"
-    yield Comparison(work, own, "a set of tuples in Python", peer_job)
-
-
-@benchmark(SETS)
-def mbr() -> Iterator[Comparison]:
-    """Choose the best of 256 candidates by expected BLEU; compare with a loop over sacreBLEU."""
-    path = corpus.write_candidates(CANDIDATES)
-    yield Comparison(
-        f"MBR of {CANDIDATES} candidates by BLEU, of each of {SOURCES} sources",
-        make_job("score_candidates", SOURCES, path),
-        "sacrebleu",
-        make_job("score_candidates_by_sacrebleu", path),
-        units=(SOURCES, corpus.SCORED_CANDIDATES / CANDIDATES),
-        min_ratio=1500,
-        suffixes=(" per source", f" ({corpus.SCORED_CANDIDATES} candidates, linear)"),
-    )
-
-
-@benchmark(SETS)
 def mbr_of_systems() -> Iterator[Comparison | Row]:
     """Choose among the outputs of nine systems for a test set; compare with fastchrf."""
     systems, segments = corpus.load_nine_systems()
@@ -148,7 +61,7 @@ def mbr_of_systems() -> Iterator[Comparison | Row]:
             f"MBR by chrF, {method}, 9 candidates of each of {segments:,} sources",
             make_job("choose_outputs", "chrf", method, *systems),
             "fastchrf",
-            make_peer_job("fastchrf", "choose_by_fastchrf", method, *systems),
+            make_job("choose_by_fastchrf", method, *systems),
             min_ratio=min_ratio,
             tolerance=1e-6,
         )
@@ -164,73 +77,6 @@ def mbr_of_systems() -> Iterator[Comparison | Row]:
 
 
 # ---- other metrics and libraries ----
-
-
-@benchmark(METRICS)
-def companions() -> Iterator[Comparison]:
-    """Score two lists of strings by each metric; compare with the original implementation."""
-    paths = corpus.load_test_set().head(SENTENCES).files[:2]
-    for metric, peer, arguments, max_seconds in (
-        ("wer", "jiwer", ("words",), 5e-6),
-        ("cer", "jiwer", ("characters",), 5e-6),
-        ("rouge-l", "rouge_score", ("rougeL", False), 0),
-        ("rouge-l+stem", "rouge_score", ("rougeL", True), 0),
-        ("meteor", "meteor_jar", (), 0),
-        ("meteor-nltk", "nltk_meteor", (), 0),
-    ):
-        yield Comparison(
-            f"{metric}, {SENTENCES:,} segments, list[str], in process",
-            make_score_job(paths, metric),
-            peer.replace("_", "-"),
-            make_job(peer, *arguments, *paths),
-            units=(SENTENCES, SENTENCES),
-            max_seconds=max_seconds,
-            tolerance=1e-10,
-            suffixes=(" per segment", ""),
-            # The processor time of separate programs is not counted as this process's time.
-            clock="elapsed" if metric == "meteor" else "processor",
-        )
-
-
-@benchmark(METRICS)
-def torchmetrics() -> Iterator[Comparison]:
-    """Score two lists of strings by BLEU; compare with the class of torchmetrics."""
-    text, python = corpus.load_test_set(), find_python("torchmetrics")
-    work = f"BLEU of {text.segments:,} segments, list[str], in process"
-    own, peer_job = make_score_job(text.files), None
-    if python:
-        peer_job = make_job("score_by_torchmetrics", *text.files, python=python)
-    # torchmetrics computes in 32 bits.
-    yield Comparison(work, own, "torchmetrics", peer_job, tolerance=1e-4)
-
-
-@benchmark(METRICS)
-def captions() -> Iterator[Comparison]:
-    """Tokenize 24,000 captions with ptb-coco; compare with the Java program of pycocoevalcap."""
-    path = corpus.write_captions(CAPTIONS)
-    peer_job = make_peer_job("pycocoevalcap", "tokenize_by_jar", path)
-    yield Comparison(
-        f"{CAPTIONS:,} captions, ptb-coco, list[str], in process",
-        make_job("tokenize_captions", path),
-        "PTBTokenizer.jar",
-        peer_job if shutil.which("java") else None,
-        max_seconds=0.01,
-        clock="elapsed",  # the processor time of a separate program is not counted
-    )
-
-
-@benchmark(METRICS)
-def nltk() -> Iterator[Comparison]:
-    """Call NLTK's functions with and without the accelerator: once per pair, or for 2,000 pairs."""
-    sample = corpus.load_million().head(2000)
-    for function in ("bleu", "chrf"):
-        for unit, calls, pairs in (("sentence", 2000, "one call"), ("corpus", 1, "2,000 pairs")):
-            accelerated, original = (
-                make_job("run_nltk", package, unit, function, *sample.files)
-                for package in ("accelerated", "original")
-            )
-            work = f"compat.nltk: {unit}_{function}, {pairs}"
-            yield Comparison(work, accelerated, "NLTK", original, units=(calls, calls))
 
 
 @benchmark(METRICS)

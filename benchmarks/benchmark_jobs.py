@@ -58,7 +58,7 @@ def run_job(name: str, arguments: list[Any]) -> dict[str, Any]:
 # ---- text ----
 
 
-def score(
+def score_corpus(
     source: str,
     metric: str,
     parameters: dict[str, Any],
@@ -686,10 +686,9 @@ def score_matrix_by_sacrebleu(metric: str, texts: Lines) -> Call:
     return lambda: [[score_pair(text, [other]).score for other in references] for text in texts]
 
 
-def score_matrix_by_fastchrf(metric: str, texts: Lines) -> Call:
+def score_matrix_by_fastchrf(texts: Lines) -> Call:
     from fastchrf import pairwise_chrf
 
-    assert metric == "chrf"
     return (
         lambda: pairwise_chrf([texts], [texts])[0],
         lambda rows: [row[:SCORED_CANDIDATES] for row in rows],

@@ -111,12 +111,12 @@ TOPICS: dict[str, str] = {}
 def benchmark(topic: str) -> Callable[[Any], Any]:
     """Register a benchmark under its function's name, without a trailing underscore."""
 
-    def register(function: Any) -> Any:
+    def add_benchmark(function: Any) -> Any:
         name = function.__name__.rstrip("_")
         BENCHMARKS[name], TOPICS[name] = function, topic
         return function
 
-    return register
+    return add_benchmark
 
 
 def run_benchmark(name: str, runs: int) -> Iterator[Row]:
@@ -134,7 +134,7 @@ def make_score_job(
     **parameters: Any,
 ) -> Callable[[], Cost]:
     """Return a job that scores a hypothesis file with the files of its references."""
-    return make_job("score", source, metric, parameters, workers, *files)
+    return make_job("score_corpus", source, metric, parameters, workers, *files)
 
 
 def format_seconds(seconds: float) -> str:

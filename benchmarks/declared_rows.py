@@ -47,7 +47,7 @@ def make_comparison(fields: dict[str, Any]) -> Comparison:
     return Comparison(**known)
 
 
-def _register(declared: dict[str, Any], name: str) -> None:
+def _add_declared_benchmark(declared: dict[str, Any], name: str) -> None:
     def make_comparisons() -> Iterator[Comparison]:
         yield from map(make_comparison, declared["rows"])
 
@@ -58,4 +58,4 @@ def _register(declared: dict[str, Any], name: str) -> None:
 for _name, _declared in tomllib.loads(
     Path(__file__).with_name("comparisons.toml").read_text("utf-8")
 ).items():
-    _register(_declared, _name)
+    _add_declared_benchmark(_declared, _name)

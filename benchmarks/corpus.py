@@ -115,7 +115,9 @@ def load_test_set() -> Corpus:
     """Return one system's output on one test set: 2,037 segments of English to German."""
     if not FROM_WMT22:
         return load_million().head(2037)
-    return Corpus(_find_outputs("en-de", "Online-W")[0], (_find_reference("en-de", "A"),), 2037)
+    return Corpus(
+        _find_outputs("en-de", "Online-W")[0], tuple(_find_references("en-de", "A")), 2037
+    )
 
 
 def load_test_sets() -> list[Corpus]:
@@ -135,8 +137,8 @@ def load_ten_systems() -> tuple[tuple[Path, ...], Path]:
     With WMT22, these are the nine systems for English to German, and the second reference.
     """
     if FROM_WMT22:
-        second = _find_reference("en-de", "B")
-        return (*_find_outputs("en-de"), second), _find_reference("en-de", "A")
+        [first], [second] = (_find_references("en-de", letter) for letter in "AB")
+        return (*_find_outputs("en-de"), second), first
     return tuple(write_rivals(10)), load_test_set().references[0]
 
 
@@ -254,11 +256,12 @@ def _find_outputs(pair: str, system: str = "*") -> list[Path]:
     return [path for path in files if not path.name.startswith(others)]
 
 
-def _find_reference(pair: str, letter: str) -> Path:
+def _find_references(pair: str, letter: str) -> list[Path]:
+    """Return the files of references; with WMT22, only one."""
     target = pair.partition("-")[2]
     if FROM_WMT22:
-        return WMT22 / "references" / f"generaltest2022.{pair}.ref.{letter}.{target}"
-    return EXAMPLES / pair / f"reference.a.{target}"
+        return [WMT22 / "references" / f"generaltest2022.{pair}.ref.{letter}.{target}"]
+    return sorted((EXAMPLES / pair).glob(f"reference*.{target}"))
 
 
 def _read_european(references: int) -> list[Segment]:
@@ -272,12 +275,12 @@ def _read_european(references: int) -> list[Segment]:
 
 def _read_systems(pair: str, letter: str, references: int) -> list[Segment]:
     """Return each system's segments; extra references are the outputs of the systems after it."""
-    human = list(read_corpus_lines(_find_reference(pair, letter)))
+    humans = [list(read_corpus_lines(path)) for path in _find_references(pair, letter)]
     systems = [list(read_corpus_lines(path)) for path in _find_outputs(pair)]
     segments: list[Segment] = []
     for i, system in enumerate(systems):
-        extra_references = [systems[(i + step) % len(systems)] for step in range(1, references)]
-        segments += zip(system, human, *extra_references, strict=True)
+        others = [*humans, *systems[i + 1 :], *systems[:i]][:references]
+        segments += zip(system, *others, strict=True)
     return segments
 
 

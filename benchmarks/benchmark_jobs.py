@@ -13,6 +13,7 @@ import importlib
 import inspect
 import itertools
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -36,7 +37,7 @@ Call = Callable[[], Any] | tuple[Callable[[], Any], Callable[[Any], Any]]
 
 
 def run_job(name: str, arguments: list[Any]) -> dict[str, Any]:
-    """Call a job's function; return its processor time (all threads), elapsed time and result."""
+    """Call a job's function; return its processor time, elapsed time and result."""
     module, _, function_name = name.rpartition(".")
     function = getattr(importlib.import_module(module or __name__), function_name)
     parameters = list(inspect.signature(function).parameters.values())
@@ -49,10 +50,16 @@ def run_job(name: str, arguments: list[Any]) -> dict[str, Any]:
         )
     prepared = function(*values)
     call, convert = prepared if isinstance(prepared, tuple) else (prepared, lambda result: result)
-    elapsed, processor = time.perf_counter(), time.process_time()
+    elapsed, processor = time.perf_counter(), _read_processor_seconds()
     result = call()
-    processor, elapsed = time.process_time() - processor, time.perf_counter() - elapsed
+    processor, elapsed = _read_processor_seconds() - processor, time.perf_counter() - elapsed
     return {"processor": processor, "elapsed": elapsed, "result": convert(result)}
+
+
+def _read_processor_seconds() -> float:
+    """Return the processor time of this process, all its threads, and its ended children."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 # ---- text ----

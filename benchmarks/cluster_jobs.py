@@ -62,10 +62,9 @@ def measure_ray(workers: int, rounds: int, rows: int) -> Callable[[], Any]:
     ray.init(num_cpus=workers, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     count = -(-rows * workers // BLOCK)
     blocks = [ray.put(table) for table in tables]
-    folder = _link_files(files, count)
     sources = {
         "memory": lambda: ray.data.from_arrow_refs([blocks[i % len(blocks)] for i in range(count)]),
-        "parquet": lambda: ray.data.read_parquet(str(folder)),
+        "parquet": lambda: ray.data.read_parquet(str(_link_files(files, count))),
     }
 
     def pass_rows(source: str) -> None:

@@ -176,7 +176,8 @@ def _read_p_values(cost: Cost) -> list[tuple[float, float | None]]:
     """Return the score and p-value of each system and metric in the output of either command."""
     printed = json.loads(cost.output)
     if isinstance(printed, dict):
-        rows = [system["scores"] for system in printed["systems"]]
+        systems = sorted(printed["systems"], key=lambda system: int(system["name"][1:]))
+        rows = [system["scores"] for system in systems]
         scores = [row[metric] for row in rows for metric in ("BLEU", "chrF2")]
         return [(one["score"], one["difference"] and one["difference"]["p"]) for one in scores]
     scores = [row[metric] for row in printed for metric in ("BLEU", "chrF2")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -52,6 +53,19 @@ def read_table(capsys, arguments):
     status, out, err = run_meta(capsys, [*arguments, "-f", "json"])
     assert (status, err) == (0, "")
     return json.loads(out)
+
+
+def test_metrics_that_read_no_reference_need_none(human_scores, tmp_path, capsys):
+    program = tmp_path / "length.py"
+    program.write_text("import sys\nfor line in open(sys.argv[1], 'rb'):\n    print(len(line))\n")
+    arguments = make_arguments(human_scores, "-src", FOLDER / "source.de", "-m")
+    arguments.remove(str(REFERENCE))
+    name = f"command:length={sys.executable} {program} {{hyp}}"
+    content = read_table(capsys, [*arguments, name])
+    assert [row["name"] for row in content["metrics"]] == ["length"]
+    status, _, error = run_meta(capsys, [*arguments, "bleu"])
+    assert status == 2
+    assert "missing REF" in error
 
 
 def test_metrics_are_computed_and_correlated(human_scores, capsys):

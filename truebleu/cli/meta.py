@@ -236,13 +236,18 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     metrics: dict[str, Any] = {name: read_scores(path) for name, path in scores.items()}
     texts: dict[str, Any] = {}
     if options.references or options.input:
+        selected = metric_options.select_metrics(options)
+        is_reference_free = all(getattr(one, "REFERENCES", "") == "none" for one in selected)
+        if options.input and options.source and is_reference_free:
+            # No metric reads REF. The source has the same number of segments.
+            options.references = options.references or [options.source]
         inputs = files.Inputs(options)
         texts = {
             "systems": dict(inputs.systems),
             "references": inputs.read_references(),
             "source": inputs.source,
         }
-        for metric, label in metric_options.select_metrics(options).items():
+        for metric, label in selected.items():
             metrics[label or metric.name] = metric
     elif options.metrics:
         raise UsageError("-m/--metrics: computing metrics needs REF and -i HYP...")

@@ -128,6 +128,11 @@ class Command(SegmentMeanMetric):
         return self.score_name
 
     @property
+    def REFERENCES(self) -> str:  # type: ignore[override]  # noqa: N802
+        """The number of references that the program reads: "several" or "none"."""
+        return "several" if "{ref" in self.program else "none"
+
+    @property
     def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802
         """True if the program reads the sources."""
         return "{src}" in self.program

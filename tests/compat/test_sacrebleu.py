@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import sacrebleu
 from fork_server import ForkServer
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import base, bleu, chrf, ter
 from sacrebleu.significance import PairedTest
-from sample_sizes import given_examples
 
 import truebleu
 import truebleu.compat
@@ -402,8 +402,8 @@ OPTIONS = st.lists(
 )  # fmt: skip
 
 
-@given_examples(
-    40,
+@settings(max_examples=max(40, settings().max_examples))
+@given(
     size=st.sampled_from([1, 2, 10, 120]),
     references=st.integers(1, 3),
     systems=st.integers(1, 3),

@@ -12,8 +12,7 @@ from paths import ROOT
 from strategies import corpora
 
 import truebleu as tb
-from truebleu.cli import main
-from truebleu.metrics.sari import OPERATIONS, SARI
+from truebleu.metrics.sari import SARI
 
 SOURCES = ["The Committee postponed the decision .", "birds migrate south in autumn ."]
 HYPOTHESES = ["the committee delayed the decision .", "birds fly south ."]
@@ -161,34 +160,6 @@ def test_unsuitable_sources_raise_error(name, sources, message):
 def test_segment_without_references_raises_error(name):
     with pytest.raises(tb.InputError, match="segment 2 has no reference"):
         tb.metric(name).score(HYPOTHESES, [REFERENCES[0], [None]], SOURCES)
-
-
-@pytest.fixture
-def sari_files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    columns = {"hyp": HYPOTHESES, "src": SOURCES, "ref": [refs[0] for refs in REFERENCES]}
-    for name, lines in columns.items():
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
-
-
-@pytest.mark.usefixtures("sari_files")
-def test_commands_read_source(capsys):
-    expected = SARI().score(HYPOTHESES, [refs[0] for refs in REFERENCES], SOURCES)
-    common = ["ref.txt", "-i", "hyp.txt", "-src", "src.txt", "-m", "sari", "-f", "json"]
-    main(["score", *common])
-    (score,) = json.loads(capsys.readouterr().out)["scores"]
-    assert (score["score"], *(score[name] for name in OPERATIONS)) == (
-        expected.value,
-        *expected.details().values(),
-    )
-    main(["segments", *common[:-1], "jsonl"])
-    segments = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["SARI"] for row in segments] == SARI().segments(
-        HYPOTHESES, [refs[0] for refs in REFERENCES], SOURCES
-    ).tolist()
-    main(["compare", *common[:2], "src.txt", *common[2:]])
-    systems = {one["name"]: one for one in json.loads(capsys.readouterr().out)["systems"]}
-    assert systems["hyp"]["scores"]["SARI"]["score"] == expected.value
 
 
 def test_page_about_simplification_runs_in_empty_folder(truebleu_command, tmp_path):

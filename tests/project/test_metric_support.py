@@ -50,20 +50,6 @@ def test_metric_works_or_is_refused_in_one_sentence(name, interface, input_folde
 
 
 @pytest.mark.thorough
-def test_common_methods_accept_every_metric(input_folder):
-    for name in [*registry.METRICS, *TESTED_MEMBERS]:
-        if lacking(name):
-            continue
-        for verb in ("score", "sentence", "segments", "statistics", "signature"):
-            assert (
-                metric_support.cell(
-                    ("Python", f"`{verb}`" if verb != "signature" else verb), name, input_folder
-                )
-                == ""
-            )
-
-
-@pytest.mark.thorough
 def test_metric_support_page_is_current(input_folder):
     """docs/metric-support.md says what all cells do now."""
     for name in registry.METRICS:

@@ -132,19 +132,3 @@ def test_references_are_the_only_positional_files_of_commands(command):
     assert positional <= {"references"} | OTHER_POSITIONAL.get(command, set())
     if "references" in positional:
         assert ["-i", "--input"] in map(list, flags)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: tb.bleu([["a"], ["b"]], ["a", "b"]), "Hypotheses come first"),
-        (lambda: tb.chrf(["a", "b"], [["a", "b"], ["a", "c"], ["d", "e"]]), "3 streams of 2"),
-        (lambda: tb.compare(REFERENCES, SYSTEMS), "The systems come first"),
-        (lambda: tb.report(REFERENCES, SYSTEMS), "The systems come first"),
-        (lambda: tb.which(HYPOTHESES, REFERENCES, 27.3), "The score comes first"),
-        (lambda: tb.meta_evaluate({"BLEU": tb.BLEU()}, {"a": 1}), "Human scores come first"),
-    ],
-)
-def test_swapped_or_transposed_arguments_raise_error(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        call()

@@ -142,7 +142,8 @@ def find_python(package: str) -> Path | None:
     `make engines` and `make integrations` create environments for Spark, Ray and torch, which are
     large, or need other releases of common dependencies.
     """
-    if importlib.util.find_spec(package):
+    specification = importlib.util.find_spec(package)
+    if specification and specification.origin:  # a folder without code has no origin
         return Path(sys.executable)
     for name in ("spark", "ray", "integrations"):
         prefix = Path(f"{sys.prefix}-{name}")

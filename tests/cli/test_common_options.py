@@ -84,13 +84,6 @@ def test_history_error_lists_metrics_of_log(run_on_examples, expect_error, tmp_p
     assert "no metric 'ter' (found: BLEU)" in expect_error("history", log, "-m", "ter", status=1)
 
 
-def test_metrics_can_be_separated_by_commas(run_on_examples):
-    names = [
-        entry["name"] for entry in run_on_examples("score", "-m", "bleu,chrf", "ter")["scores"][:3]
-    ]
-    assert names == ["BLEU", "chrF2", "TER"]
-
-
 def test_all_selects_all_metrics(run_on_examples):
     content = json.dumps(run_on_examples("score", "-m", "all", systems=SYSTEMS[:1]))
     metrics = [tb.metric(entry).name for entry in registry.METRIC_GROUPS["all"]]

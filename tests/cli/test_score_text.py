@@ -20,6 +20,8 @@ def test_single_system_gives_sentence_parts_and_signature(truebleu_command):
         "length: 2,075 tokens; reference 1,956 (ratio 1.061)",
     ]
     assert signature.startswith(BLEU_SIGNATURE)
+    short = truebleu_command("score", *CEDAR, "-f", "text", "-sh").output
+    assert "\nBLEU|#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0" in short
 
 
 @pytest.mark.parametrize(

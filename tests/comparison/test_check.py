@@ -431,17 +431,6 @@ def test_kept_entry_equals_score_log_entry(command, log, tmp_path, truebleu_comm
     assert kept_entry == logged_entry
 
 
-def test_reference_table_is_comparable_with_files(tmp_path, truebleu_command):
-    lines = zip(REFERENCE.read_lines(), OTHER_REFERENCE.read_lines(), strict=True)
-    table = tmp_path / "references.tsv"
-    table.write_text("".join(f"{a}\t{b}\n" for a, b in lines), "utf-8")
-    log = tmp_path / "log.jsonl"
-    files = (REFERENCE.path, OTHER_REFERENCE.path)
-    assert truebleu_command("score", *files, "-i", BIRCH.path, "--log", log).status == 0
-    words = ("-i", BIRCH.path, "--log", log, "--max-drop", 0)
-    assert truebleu_command("check", table, "-nr", 2, *words).status == 0
-
-
 def test_summary_and_junit_files_are_written(command, tmp_path):
     summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
     summary.write_text("# Build\n")

@@ -749,40 +749,6 @@ def test_insignificant_differences_are_not_disagreements():
     assert not select_disagreements(compare_disagreeing_metrics(test=None, samples=None).to_dict())
 
 
-def test_disagreement_of_two_metrics_reads_plainly():
-    scores = {"x": {"a": [1.0] * 60, "b": [0.0] * 60}, "y": {"a": [3.0] * 60, "b": [1.0] * 60}}
-    comparison = compare(None, None, metrics=(), scores=scores, lower_is_better=["y"], samples=999)
-    [note] = select_disagreements(comparison.to_dict())
-    assert note["text"] == (
-        "x prefers a to b (+1.000, p = 0.0010), y prefers b (−2.000, p = 0.0010)."
-    )
-
-
-def compare_six_systems(**overrides):
-    """Return a comparison of six systems by three metrics."""
-    dice = random.Random(5)
-    scores = {
-        metric: {
-            f"system {i}": [round(dice.gauss(sign * step * (i // size), 1), 2) for _ in range(200)]
-            for i in range(6)
-        }
-        for metric, sign, step, size in (("M", 1, 1, 2), ("N", 1, 1, 3), ("errors", -1, 0, 1))
-    }
-    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | overrides
-    return compare(None, None, metrics=(), scores=scores, **options)
-
-
-def test_every_system_is_in_cluster_of_metric():
-    content = compare_six_systems().to_dict()
-    by_metric = {metric["name"]: metric["clusters"] for metric in content["metrics"]}
-    assert list(map(len, by_metric["M"])) == [2, 2, 2]
-    assert list(map(len, by_metric["N"])) == [3, 3]
-    assert list(map(len, by_metric["errors"])) == [6], "no significant differences"
-    for system in content["systems"]:
-        for name, clusters in by_metric.items():
-            assert system["name"] in clusters[system["scores"][name]["cluster"] - 1]
-
-
 def test_nondeterministic_metric_has_note(monkeypatch):
     rouge = truebleu.metric("rouge-l")
     options = {"metrics": [rouge, "bleu"], "samples": 9, "confidence": 9}

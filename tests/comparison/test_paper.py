@@ -228,13 +228,6 @@ def test_equal_scores_have_a_sentence_with_the_test():
     )
 
 
-def test_untested_comparison_has_no_marks():
-    comparison = compare(
-        None, None, metrics=(), scores={"M": {"a": [1.0] * 9, "b": [2.0] * 9}}, test=None
-    )
-    assert "significan" not in comparison.markdown()
-
-
 @pytest.mark.parametrize(
     ("place", "in_caption", "count"),
     [("footnote", False, 1), ("caption", True, 1), ("none", False, 0)],
@@ -446,13 +439,6 @@ def test_documents_that_exceed_a_page_are_split_into_several_tables():
     )
     assert r"\caption{Table~\ref{tab:truebleu}, continued.}" in source
     assert r"\label{tab:truebleu-2}" in source
-
-
-def test_systems_that_exceed_a_page_are_split_into_several_tables():
-    scores = {"M": {f"system {i}": float(i) for i in range(40)}}
-    tables = compare_scores(scores).latex().split(r"\begin{table}")[1:]
-    row_counts = [len(re.findall(r"^system \d+ +&", table, re.MULTILINE)) for table in tables]
-    assert row_counts == [31, 9]
 
 
 def test_groups_are_sections():

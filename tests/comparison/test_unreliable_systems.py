@@ -108,17 +108,6 @@ def test_only_metrics_without_a_unicode_form_are_unreliable():
         tb.compare(systems, REFERENCES, metrics=metrics, samples=9)
 
 
-def test_tokenized_text_is_still_ranked_by_character_metrics():
-    text, _ = UNRELIABLE["tokenized"]
-    with pytest.warns(tb.TextWarning, match="Differences in BLEU to odd are unreliable"):
-        comparison = tb.compare(
-            {"odd": text, **SYSTEMS}, REFERENCES, metrics=["bleu", "chrf"], samples=99
-        )
-    scores = next(one for one in comparison.to_dict()["systems"] if one["name"] == "odd")["scores"]
-    assert scores["BLEU"]["rank"] is None
-    assert scores["chrF2"]["rank"] is not None
-
-
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "json"])
 def test_verdict_on_an_unreliable_pair_names_no_best_system(
     unreliable, form, truebleu_command, write

@@ -196,9 +196,7 @@ def test_every_format_has_a_row_per_group(columnar_files, truebleu_command, form
     assert len(lines) == 4
     separator = {"csv": ",", "tsv": "\t"}.get(form)
     for line, (system, domain, count) in zip(
-        lines,
-        [(s, d, n) for s in SYSTEMS for d, n in (("chat", 20), ("news", 40))],
-        strict=True,
+        lines, [(s, d, n) for s in SYSTEMS for d, n in (("chat", 20), ("news", 40))], strict=True
     ):
         cells = [cell.strip(" \\") for cell in line.split(separator)]
         cells = [cell for cell in cells if cell]
@@ -373,7 +371,7 @@ def test_parquet_without_pyarrow_fails_before_scoring(columnar_files):
     """The error comes before scoring and leaves no file."""
     done = run_script(
         "import sys; sys.modules['pyarrow'] = None\nfrom truebleu.cli import main\n"
-        "sys.exit(main(['segments', 'both.parquet', '-o', 'out.parquet']))",
+        "sys.exit(main(['segments', 'both.parquet', '-o', 'out.parquet']))"
     )
     assert done.returncode == 1
     assert done.stderr == "truebleu: error: -f parquet needs pyarrow: pip install pyarrow\n"
@@ -442,34 +440,26 @@ def test_unmatched_ids_give_error_or_are_skipped(columnar_files, truebleu_comman
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["both.parquet", "--hyp-column", "hpy"], 1, "no column 'hpy'; did you mean 'hyp'?"),
-        (["both.parquet", "--by", "sytem"], 1, "no column 'sytem'; did you mean 'system'?"),
-        (["both.parquet", "--hyp-column", "id"], 1, "int64|BIGINT"),
-        (["none.parquet"], 1, "none.parquet: No such file"),
-        (["none*.parquet"], 1, r"none\*.parquet: no file matches this pattern"),
-        (["empty.parquet"], 1, "no segments"),
-        (["broken.parquet"], 1, "broken.parquet"),
-        (["refs.parquet", "-i", "hyps.parquet"], 2, "needs an id column"),
-        (["both.parquet", "--join", "id"], 2, "--join has no effect without -i"),
-        (
-            ["both.parquet", "text.txt"],
-            2,
-            "text.txt is a text file and both.parquet is a table",
-        ),
-        (["text.txt", "-i", "text.txt", "--by", "x"], 2, "--by needs tables"),
-        (["both.parquet", "-nr", "2"], 2, "--ref-column"),
-        (["both.parquet", "-e", "latin-1"], 2, "Tables must be UTF-8"),
-        (["both.parquet", "--nulls", "drop"], 2, "unknown value 'drop'"),
-        (["both.parquet", "--memory", "lots"], 1, r"\(--memory\): expected a size such as 384MB"),
-        (["nothing"], 1, r"nothing: no \.parquet, .* files in this folder"),
-        (["both.parquet", "nothing"], 1, r"nothing: no \.parquet"),
-        (["s3://bucket/a.parquet"], 1, "expected a local file"),
-        (
-            ["refs.parquet", "-i", "hyps.parquet", "--join", "id"],
-            1,
-            "60 ids are repeated",
-        ),
-        (["both.parquet", "-o", "both.parquet", "-f", "json"], 2, "is also an input file"),
+        ("both.parquet --hyp-column hpy", 1, "no column 'hpy'; did you mean 'hyp'?"),
+        ("both.parquet --by sytem", 1, "no column 'sytem'; did you mean 'system'?"),
+        ("both.parquet --hyp-column id", 1, "int64|BIGINT"),
+        ("none.parquet", 1, "none.parquet: No such file"),
+        ("none*.parquet", 1, r"none\*.parquet: no file matches this pattern"),
+        ("empty.parquet", 1, "no segments"),
+        ("broken.parquet", 1, "broken.parquet"),
+        ("refs.parquet -i hyps.parquet", 2, "needs an id column"),
+        ("both.parquet --join id", 2, "--join has no effect without -i"),
+        ("both.parquet text.txt", 2, "text.txt is a text file and both.parquet is a table"),
+        ("text.txt -i text.txt --by x", 2, "--by needs tables"),
+        ("both.parquet -nr 2", 2, "--ref-column"),
+        ("both.parquet -e latin-1", 2, "Tables must be UTF-8"),
+        ("both.parquet --nulls drop", 2, "unknown value 'drop'"),
+        ("both.parquet --memory lots", 1, r"\(--memory\): expected a size such as 384MB"),
+        ("nothing", 1, r"nothing: no \.parquet, .* files in this folder"),
+        ("both.parquet nothing", 1, r"nothing: no \.parquet"),
+        ("s3://bucket/a.parquet", 1, "expected a local file"),
+        ("refs.parquet -i hyps.parquet --join id", 1, "60 ids are repeated"),
+        ("both.parquet -o both.parquet -f json", 2, "is also an input file"),
     ],
 )
 @pytest.mark.parametrize("command", ["score", "segments"])
@@ -485,7 +475,7 @@ def test_wrong_arguments_give_one_line_error(
     (columnar_files / "text.txt").write_text("a\n")
     (columnar_files / "nothing").mkdir()
     before = (columnar_files / "both.parquet").read_bytes()
-    result = truebleu_command(command, *arguments)
+    result = truebleu_command(command, *arguments.split())
     assert result.status == status, result
     assert re.search(message, result.error), result
     assert result.error.count("\n") == 1

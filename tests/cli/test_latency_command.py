@@ -242,29 +242,26 @@ def test_invalid_argument_in_python_raises_error(logs, options, error, problem):
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ([], "missing LOG"),
-        (["reference.en"], "reference.en, line 1, column 1: not JSON"),
-        (["missing.log"], "missing.log: No such file or directory"),
-        (["fast.log", "--segments", "talk.json"], "--segments: missing REF"),
-        (["fast.log", "late.log"], "late.log, line 1: missing field 'reference'"),
-        (["late.log", "reference.en"], "late.log: 1 segment for 3 references. If the lines are"),
-        (["fast.log", "--resegment", "sofft"], "--resegment: unknown re-segmentation method"),
+        ("", "missing LOG"),
+        ("reference.en", "reference.en, line 1, column 1: not JSON"),
+        ("missing.log", "missing.log: No such file or directory"),
+        ("fast.log --segments talk.json", "--segments: missing REF"),
+        ("fast.log late.log", "late.log, line 1: missing field 'reference'"),
+        ("late.log reference.en", "late.log: 1 segment for 3 references. If the lines are"),
+        ("fast.log --resegment sofft", "--resegment: unknown re-segmentation method"),
+        ("fast.log --unit char", "'prediction' has 20 characters, but 'delays' has 5 times"),
+        ("fast.log --resegment as-wer", "--resegment has no effect without --segments"),
+        ("fast.log --tokens spm", "fast.log: SimulEval logs have no tokens to join"),
+        ("bare.log --fix-elapsed", "bare.log: only SimulEval logs with 'elapsed'"),
+        ("fast.log -l xx", "-l/--language: unknown language 'xx'"),
         (
-            ["fast.log", "--unit", "char"],
-            "'prediction' has 20 characters, but 'delays' has 5 times",
-        ),
-        (["fast.log", "--resegment", "as-wer"], "--resegment has no effect without --segments"),
-        (["fast.log", "--tokens", "spm"], "fast.log: SimulEval logs have no tokens to join"),
-        (["bare.log", "--fix-elapsed"], "bare.log: only SimulEval logs with 'elapsed'"),
-        (["fast.log", "-l", "xx"], "-l/--language: unknown language 'xx'"),
-        (
-            ["fast.log", "--segments", "talk.json", "reference.en"],
+            "fast.log --segments talk.json reference.en",
             "fast.log, line 1: no recording 'the.wav' in talk.json",
         ),
     ],
 )
 def test_invalid_command_gives_one_error(words, problem, truebleu_command, folder):
-    result = truebleu_command("latency", *words, cwd=folder)
+    result = truebleu_command("latency", *words.split(), cwd=folder)
     assert result.status in (1, 2)
     assert result.output == ""
     assert result.error.count("\n") == 1
@@ -288,10 +285,10 @@ def test_compare_tests_latency_next_to_quality(run_latency):
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["COMET=fast.log", "slow.log"], "fast.log: a log of a simultaneous system has no COMET"),
-        (["LAAL=fast.log"], "a log contains only one system"),
+        ("COMET=fast.log slow.log", "fast.log: a log of a simultaneous system has no COMET"),
+        ("LAAL=fast.log", "a log contains only one system"),
         (
-            ["YAAL=fast.log", "end.log"],
+            "YAAL=fast.log end.log",
             "end.log, line 1: cannot compute YAAL, because the segment has no out",
         ),
     ],
@@ -299,7 +296,7 @@ def test_compare_tests_latency_next_to_quality(run_latency):
 def test_compare_rejects_logs_without_the_scores(words, problem, truebleu_command, folder):
     lines = [{**one, "delays": [2500] * 5, "elapsed": []} for one in make_short_lines()]
     (folder / "end.log").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
-    arguments = ("compare", "reference.en", "-i", "fast.en", "slow.en", "--scores", *words)
+    arguments = ("compare", "reference.en", "-i", "fast.en", "slow.en", "--scores", *words.split())
     result = truebleu_command(*arguments, cwd=folder)
     assert (result.status, result.output) == (1, "")
     assert problem in result.error

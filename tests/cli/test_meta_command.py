@@ -161,21 +161,18 @@ def test_documents_and_domains_group_scores(human_scores, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("extra_options", "message"),
     [
-        (["--human", "p"], "missing metric; use --scores"),
-        ([], "human scores: expected either --human FILE or --tree DIR"),
-        (["--human", "p", "-m", "chrf"], "computing metrics needs REF and -i HYP"),
-        (["--human", "p", "--tree", "."], "either --human FILE or --tree DIR"),
-        (["--human", "p", "--scores", "x"], "expected NAME=FILE"),
-        (["--human", "p", "--scores", "x=p", "x=p"], "duplicate name 'x'"),
-        (["--human", "p", "-t", "wmt23"], "has no effect without --tree"),
-        (["--human", "p", "--columns", "row=x", "--scores", "x=p"], "expected system=NAME"),
-        (["--human", "p", "--mqm-weights", "5", "--scores", "x=p"], "expected ERROR:WEIGHT"),
-        (
-            ["--human", "p", "--correction", "holm", "--scores", "x=p"],
-            "has no effect without --significance",
-        ),
-        (["--tree", ".", "--scores", "x=p"], "--tree are mutually exclusive"),
-        (["--human", "p", "--statistic", "r"], "unknown value 'r'"),
+        ("--human p", "missing metric; use --scores"),
+        ("", "human scores: expected either --human FILE or --tree DIR"),
+        ("--human p -m chrf", "computing metrics needs REF and -i HYP"),
+        ("--human p --tree .", "either --human FILE or --tree DIR"),
+        ("--human p --scores x", "expected NAME=FILE"),
+        ("--human p --scores x=p x=p", "duplicate name 'x'"),
+        ("--human p -t wmt23", "has no effect without --tree"),
+        ("--human p --columns row=x --scores x=p", "expected system=NAME"),
+        ("--human p --mqm-weights 5 --scores x=p", "expected ERROR:WEIGHT"),
+        ("--human p --correction holm --scores x=p", "has no effect without --significance"),
+        ("--tree . --scores x=p", "--tree are mutually exclusive"),
+        ("--human p --statistic r", "unknown value 'r'"),
     ],
 )
 def test_wrong_command_line_gives_one_line_error(
@@ -183,7 +180,7 @@ def test_wrong_command_line_gives_one_line_error(
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p").write_text("a 1\nb 2\nc 3\n", encoding="utf-8")
-    status, out, err = run_meta(capsys, ["meta", *extra_options])
+    status, out, err = run_meta(capsys, ["meta", *extra_options.split()])
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
 

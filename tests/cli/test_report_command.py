@@ -155,13 +155,7 @@ def test_commands_in_report_reproduce_scores(report_files, truebleu_command, tmp
     named_systems = [f"{name}={system}" for name, system in zip(("x y", "z"), systems, strict=True)]
     words = [reference, flag, *named_systems]
     options = ["-m", "bleu", "chrf", "-tok", "intl", "-lc", "-src", folder / "source.de"]
-    options += [
-        "--paired-bs",
-        "--also",
-        "tokenize=char",
-        "--correction",
-        "holm",
-    ]
+    options += ["--paired-bs", "--also", "tokenize=char", "--correction", "holm"]
     assert truebleu_command("report", *words, *options, "-o", path).status == 0
     page = Page(path.read_bytes())
     first, second = map(shlex.split, page.manifest["commands"])
@@ -258,30 +252,26 @@ def test_report_prints_warnings(report_files, write, truebleu_command):
 @pytest.mark.parametrize(
     ("extra_options", "status", "message"),
     [
-        (["-i", "short.txt"], 1, "different numbers of segments"),
-        (["-src", "short.txt"], 1, "source (short.txt) has 2 segments, but the systems have 12"),
-        (["--docs", "short.txt"], 1, "documents (short.txt) has 2 segments"),
+        ("-i short.txt", 1, "different numbers of segments"),
+        ("-src short.txt", 1, "source (short.txt) has 2 segments, but the systems have 12"),
+        ("--docs short.txt", 1, "documents (short.txt) has 2 segments"),
         (
-            ["--labels", "bad.tsv"],
+            "--labels bad.tsv",
             1,
             "labels (bad.tsv), line 3: expected 2 columns, as in line 1, found 1",
         ),
-        (["--labels", "a=short.txt"], 1, "labels: a (short.txt) has 2 segments"),
-        (["--labels", "a=short.txt", "a=bad.tsv"], 2, "--labels: duplicate name 'a'"),
-        (
-            ["--labels", "bad.tsv", "short.txt"],
-            2,
-            "--labels: several files need names (expected NAME=FILE",
-        ),
-        (["-src", "missing.txt"], 1, "missing.txt: No such file or directory"),
-        (["-src", "latin.txt"], 1, "latin.txt), line 2: byte 0xe9 is not valid UTF-8. If the text"),
-        (["--also", "tokenise=intl"], 2, "--also: unknown parameter 'tokenise'; did you mean 'tok"),
-        (["--also", "tokenize=x"], 2, "--also: tokenize=x: unknown tokenizer 'x'"),
-        (["--also", "nope"], 2, "--also: unknown metric 'nope'"),
-        (["--embed-text", "-1"], 2, "--embed-text: "),
-        (["--baseline", "god"], 2, "--baseline: no system 'god'"),
-        (["-src", "-", "--docs", "-"], 2, "standard input can be read only once"),
-        (["--format", "json"], 2, "option --format is not available here"),
+        ("--labels a=short.txt", 1, "labels: a (short.txt) has 2 segments"),
+        ("--labels a=short.txt a=bad.tsv", 2, "--labels: duplicate name 'a'"),
+        ("--labels bad.tsv short.txt", 2, "--labels: several files need names (expected NAME=FILE"),
+        ("-src missing.txt", 1, "missing.txt: No such file or directory"),
+        ("-src latin.txt", 1, "latin.txt), line 2: byte 0xe9 is not valid UTF-8. If the text"),
+        ("--also tokenise=intl", 2, "--also: unknown parameter 'tokenise'; did you mean 'tok"),
+        ("--also tokenize=x", 2, "--also: tokenize=x: unknown tokenizer 'x'"),
+        ("--also nope", 2, "--also: unknown metric 'nope'"),
+        ("--embed-text -1", 2, "--embed-text: "),
+        ("--baseline god", 2, "--baseline: no system 'god'"),
+        ("-src - --docs -", 2, "standard input can be read only once"),
+        ("--format json", 2, "option --format is not available here"),
     ],
 )
 def test_error_is_one_line_and_writes_nothing(
@@ -293,7 +283,7 @@ def test_error_is_one_line_and_writes_nothing(
     (folder / "latin.txt").write_bytes(b"a\ncaf\xe9\n" + b"x\n" * 10)
     path = folder / "report.html"
     path.write_text("as it was")
-    result = truebleu_command("report", *words, *extra_options, "-o", path, cwd=folder)
+    result = truebleu_command("report", *words, *extra_options.split(), "-o", path, cwd=folder)
     assert result.status == status, result
     assert message in result.error
     assert re.fullmatch(r"truebleu: error: [^\n]*\n", result.error)

@@ -343,6 +343,13 @@ def test_signature_under_a_table_lists_only_the_shown_resampling():
             assert (setup.confidence is not None) == ("bs" in fields)
 
 
+def test_bootstrap_test_stays_in_the_signature():
+    comparison = tb.compare(SYSTEMS, REFERENCE, test="bs", samples=99)
+    setup = read_result(comparison.latex(), "table.tex")
+    assert (setup.test, setup.samples, setup.confidence) == ("bs", 99, None)
+    assert "|bs:99|" in f"|{setup.metrics[0].signature}"
+
+
 @pytest.mark.parametrize("correction", [None, *CORRECTIONS])
 @pytest.mark.parametrize("test", [None, *TESTS])
 def test_html_has_the_setup_of_the_result(test, correction):

@@ -23,7 +23,6 @@ logs:
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
@@ -126,7 +125,8 @@ def _sort_files(options: argparse.Namespace) -> tuple[dict[str, File], list[File
     for word in options.references:
         name, path = files.split_system_name(word)
         file = make_rereadable(files.parse_file_argument(path, options.encoding))
-        if name is not None or _is_log(file):
+        first_line = next(filter(str.strip, file.read_lines()), "") if name is None else ""
+        if name is not None or first_line.lstrip().startswith("{"):  # a JSON object
             logs.append((name, file))
         else:
             references.append(file)
@@ -137,11 +137,6 @@ def _sort_files(options: argparse.Namespace) -> tuple[dict[str, File], list[File
         raise UsageError("missing LOG: name at least one log of a simultaneous system")
     names = files.choose_system_names(logs)
     return dict(zip(names, (file for _, file in logs), strict=True)), references
-
-
-def _is_log(file: Any) -> bool:
-    """Return whether the first non-blank line starts like a JSON object."""
-    return next(filter(str.strip, file.read_lines()), "").lstrip().startswith("{")
 
 
 COMMAND = Command(

@@ -208,9 +208,11 @@ def _build_worse_tables(content: Content, digits: int | None) -> Iterator[Block]
             references = segment["references"]
             for i, reference in enumerate(references, 1):
                 texts["reference" if len(references) == 1 else f"reference {i}"] = reference
-            text_lines = [
-                f"{name}: {_shorten_text(text)}" for name, text in texts.items() if text is not None
-            ]
+            text_lines = []
+            for name, text in texts.items():
+                if text is not None:
+                    joined_text = text if isinstance(text, str) else " ".join(map(str, text))
+                    text_lines.append(f"{name}: {cut_text(joined_text, MAX_TEXT_LENGTH)}")
             rows.append(
                 [
                     str(segment["number"]),
@@ -235,11 +237,6 @@ def _build_worse_tables(content: Content, digits: int | None) -> Iterator[Block]
 def _format_score_change(entry: Mapping[str, Any], format_score: NumberFormatter) -> list[str]:
     change = make_signed_formatter(format_score)(entry["score"] - entry["earlier"])
     return [format_score(entry["earlier"]), format_score(entry["score"]), change]
-
-
-def _shorten_text(text: Any) -> str:
-    """Return a text shortened to at most `MAX_TEXT_LENGTH` terminal columns."""
-    return cut_text(text if isinstance(text, str) else " ".join(map(str, text)), MAX_TEXT_LENGTH)
 
 
 def build_junit(content: Content) -> str:

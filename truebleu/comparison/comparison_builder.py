@@ -330,10 +330,15 @@ class _MetricColumn:
         self.runs = request.runs
         # Segment scores of each output and, as means over runs, of each system.
         self.output_scores = segment_scores
-        self.system_scores = {
-            name: _average_scores([segment_scores[run] for run in names])
-            for name, names in self.runs.items()
-        }
+        # The mean of several runs.
+        self.system_scores: dict[str, Sequence[float]] = {}
+        for system, names in self.runs.items():
+            columns = [segment_scores[run] for run in names]
+            self.system_scores[system] = (
+                columns[0]
+                if len(columns) == 1
+                else [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]
+            )
 
     @classmethod
     def from_statistics(
@@ -550,13 +555,6 @@ class _MetricColumn:
         if self.measure.lower_is_better:
             wins, losses = losses, wins
         return wins, len(system_scores) - wins - losses, losses
-
-
-def _average_scores(columns: Sequence[Sequence[float]]) -> Sequence[float]:
-    """Return each segment's mean score over several columns."""
-    if len(columns) == 1:
-        return columns[0]
-    return [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]
 
 
 def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:

@@ -250,7 +250,10 @@ def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict
                 f"({getattr(document_error, 'msg', document_error)})"
             ) from None
         return _parse_json_document(name, file_label, document)
-    if len(values) == 1 and not _is_prediction_record(values[0]):
+    is_document = len(values) == 1 and (
+        not isinstance(values[0], dict) or values[0].keys().isdisjoint(PREDICTIONS)
+    )
+    if is_document:
         return _parse_json_document(name, file_label, values[0])
     numbered_values = zip(nonblank_lines, values, strict=True)
     scores = (
@@ -258,10 +261,6 @@ def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict
         for (number, _), one in numbered_values
     )
     return {file_label: array("d", scores)}
-
-
-def _is_prediction_record(value: Any) -> bool:
-    return isinstance(value, dict) and any(key in value for key in PREDICTIONS)
 
 
 def _parse_json_document(name: str, file_label: str, content: Any) -> dict[str, ScoreColumn]:
@@ -297,14 +296,14 @@ def _extract_score(name: str, value: Any, location: str) -> float:
     if not isinstance(value, dict):
         return _parse_finite_score(value, location)
     keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]
-    keys = keys or [key for key, one in value.items() if key not in TEXTS and _is_json_number(one)]
+    keys = keys or [
+        key
+        for key, one in value.items()
+        if key not in TEXTS and isinstance(one, int | float) and not isinstance(one, bool)
+    ]
     if not keys:
         raise InputError(f"{location}: missing score (found {join_words(list(map(str, value)))})")
     return _parse_finite_score(value[keys[0]], location)
-
-
-def _is_json_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _match_system_names(

@@ -424,7 +424,11 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
         "Δ previous": [format_score_change(score["since_previous"]) for score in scores],
         "Δ first": [format_score_change(score["since_first"]) for score in scores],
         "same output": [same_output_texts[score["same_output"]] for score in scores],
-        "system": [_get_untracked_system(score) for score in scores],
+        "system": [
+            # The log may track a system under another name.
+            score["system"] if score.get("name") not in (None, score["system"]) else ""
+            for score in scores
+        ],
         "note": [score.get("note") or "" for score in scores],
         "report": [score.get("report") or "" for score in scores],
     }
@@ -439,11 +443,6 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
         for row, score in zip(rows, scores, strict=True):
             row[-1].href = score.get("report") or ""
     return Table.from_text_rows(list(columns), rows, left)
-
-
-def _get_untracked_system(score: Content) -> str:
-    """Return the name of a system that the log tracks under another name, otherwise ""."""
-    return score["system"] if score.get("name") not in (None, score["system"]) else ""
 
 
 def _format_time(score: Content) -> str:

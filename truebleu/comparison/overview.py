@@ -127,7 +127,14 @@ def build_headline(content: Content) -> SentenceParts:
     if len(systems) == 1:
         return _describe_single_system(content, metric or content["metrics"][0])
     if metric is None:
-        return [f"No system is ranked best: {_explain_missing_ranks(content)}"]
+        metrics = content["metrics"]
+        unreliable = list_unreliable_systems(content.get("warnings", []), metrics[0]["name"])
+        if unreliable:
+            reason = f"scores of {join_words(sorted(unreliable))} are unreliable."
+        else:
+            names = join_words([one["name"] for one in metrics])
+            reason = f"{names} cannot split this text into words."
+        return [f"No system is ranked best: {reason}"]
     name = metric["name"]
     format_score = make_formatter(get_score_digits(content, metric, None))
     best = next(one for one in systems if one["scores"][name]["rank"] == 1)
@@ -157,10 +164,11 @@ def build_headline(content: Content) -> SentenceParts:
         _build_headline_part(second),
         f"{uncertainty}.{_describe_significance(pair, content['test'])}",
     ]
+    unranked = [one["name"] for one in systems if one["scores"][name]["rank"] is None]
     return [
         *parts,
         *_describe_other_metrics(content, best["name"], name),
-        _describe_unreliable_systems(content, name),
+        f" Scores of {join_words(unranked)} are unreliable and not ranked." if unranked else "",
         _describe_human_agreement(content),
     ]
 
@@ -178,24 +186,9 @@ def _describe_single_system(content: Content, metric: Content) -> SentenceParts:
     return [_build_headline_part(system["name"]), text]
 
 
-def _explain_missing_ranks(content: Content) -> str:
-    """Return the reason why no metric ranks the systems."""
-    metrics = content["metrics"]
-    unreliable = list_unreliable_systems(content.get("warnings", []), metrics[0]["name"])
-    if unreliable:
-        return f"scores of {join_words(sorted(unreliable))} are unreliable."
-    return f"{join_words([one['name'] for one in metrics])} cannot split this text into words."
-
-
 def find_main_metric(content: Content) -> Content | None:
     """Return the first metric that can rank the systems, or None."""
     return next((one for one in content["metrics"] if can_rank(content, one["name"])), None)
-
-
-def _describe_unreliable_systems(content: Content, metric: str) -> str:
-    """Return a sentence that names the unranked systems, or an empty string."""
-    names = [one["name"] for one in content["systems"] if one["scores"][metric]["rank"] is None]
-    return f" Scores of {join_words(names)} are unreliable and not ranked." if names else ""
 
 
 def _find_deciding_pair(content: Content, metric: str, best: str) -> Content:

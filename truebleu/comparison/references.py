@@ -50,10 +50,16 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
         )
         return {**content, "notes": [*content["notes"], {"kind": "many references", "text": text}]}
     copies = _count_identical_segments(request, columns)
-    names = _build_reference_names(request.original_references, len(columns))
+    names = [
+        name if "ref" in name.lower() else f"ref {name}"
+        for name in name_references(request.original_references, len(columns))
+    ]
     reference_entries = []
     for name, column, identical in zip(names, columns, copies, strict=True):
-        indices = _find_segments_with_text(column)
+        # The segments that have this reference, or None for all.
+        indices = None
+        if not segments.is_file(column) and None in column:
+            indices = [i for i, text in enumerate(column) if text is not None]
         single_request = _build_single_request(request, column, indices)
         size = content["segments"] if indices is None else len(indices)
         try:
@@ -73,20 +79,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
     }
 
 
-def _build_reference_names(original_references: Any, reference_count: int) -> list[str]:
-    """Return short names of the references from their files, or numbers for columns of a file."""
-    names = name_references(original_references, reference_count)
-    return [name if "ref" in name.lower() else f"ref {name}" for name in names]
-
-
 # ---- scores ----
-
-
-def _find_segments_with_text(column: Any) -> list[int] | None:
-    """Return the indices of the segments that have this reference, or None for all."""
-    if segments.is_file(column) or None not in column:
-        return None
-    return [i for i, text in enumerate(column) if text is not None]
 
 
 def _build_single_request(request: Request, column: Any, indices: list[int] | None) -> Request:

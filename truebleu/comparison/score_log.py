@@ -249,12 +249,8 @@ def _check_log_end(descriptor: int, path: str) -> int:
         return size
     last = end[end.rfind(b"\n", 0, -1) + 1 :]
     if last.strip():
-        _parse_entry(path, _count_file_lines(descriptor), last)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        with open(descriptor, "rb", closefd=False) as file:
+            line_count = sum(1 for _ in file)  # with an incomplete last line
+        _parse_entry(path, line_count, last)
     return size
-
-
-def _count_file_lines(descriptor: int) -> int:
-    """Return the number of lines of a file, including an incomplete last line."""
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    with open(descriptor, "rb", closefd=False) as file:
-        return sum(1 for _ in file)

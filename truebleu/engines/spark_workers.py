@@ -50,9 +50,11 @@ def score_states(
             max_references = pc.max(batch.column("most_references")).as_py()
             seen: Any = {"segments": segments, "references": (min_references, max_references)}
             metric.check_summary(seen, None)
-        scores = pa.array(
-            metric.scores(_to_statistics_table(batch.column("statistics"), len(metric.columns)))
-        )
+        statistics = batch.column("statistics")
+        values = statistics.flatten()
+        start, stop = 8 * values.offset, 8 * (values.offset + len(values))
+        data = values.buffers()[1][start:stop].to_pybytes()
+        scores = pa.array(metric.scores(Table.from_bytes(data, len(metric.columns))))
         # Groups that contain only nulls do not have a score.
         has_segments = pc.greater(batch.column("segments"), 0)
         computed = {
@@ -78,15 +80,6 @@ def _format_signatures(metric: Metric[Any], batch: Any) -> list[str | None]:
 
 def _rename_columns(batch: Any, names: Sequence[str]) -> Any:
     return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
-
-
-def _to_statistics_table(statistics: Any, width: int) -> Table:
-    """Convert an Arrow list column to a statistics table with one row per list."""
-    values = statistics.flatten()
-    start = 8 * values.offset
-    return Table.from_bytes(
-        values.buffers()[1][start : start + 8 * len(values)].to_pybytes(), width
-    )
 
 
 def score_pandas_columns(metric: Metric[Any], *columns: Any) -> Any:

@@ -91,6 +91,8 @@ def _describe_system(
         None if zero_reason or averaged else fsum([*logs, _get_weight_correction(metric, orders)])
     )
     fraction = score.fraction
+    low = max(start for start in BANDS if start <= fraction)
+    high = min((start for start in BANDS if start > fraction), default=None)
     return {
         "fraction": fraction,
         "published": score.published,
@@ -102,7 +104,10 @@ def _describe_system(
         "geometric_mean": None if averaged else 0.0 if log_mean is None else exp(log_mean),
         "averaged": averaged,
         "zero": zero_reason,
-        "reading": {"band": _get_quality_band(fraction), "convention": CONVENTION},
+        "reading": {
+            "band": {"from": low, "to": high, "words": BANDS[low]},
+            "convention": CONVENTION,
+        },
     }
 
 
@@ -112,12 +117,6 @@ def _get_weight_correction(metric: BLEU, orders: list[dict[str, Any]]) -> float:
         return 0.0
     weight_sum = fsum(order["weight"] for order in orders)
     return 0.0 if abs(weight_sum - 1) < 1e-9 else (weight_sum - 1) * log(100)
-
-
-def _get_quality_band(fraction: float) -> dict[str, Any]:
-    low = max(start for start in BANDS if start <= fraction)
-    high = min((start for start in BANDS if start > fraction), default=None)
-    return {"from": low, "to": high, "words": BANDS[low]}
 
 
 def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[dict[str, Any]]:
@@ -146,6 +145,9 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
         used_precision = precision / 100
         if metric.arithmetic in GUARDED_ARITHMETICS and smoothed is not None:
             used_precision = smoothed["numerator"] / smoothed["denominator"]
+        log_precision = 0.0 if state == "counts as 1" else None
+        if state == "counts" and used_precision:
+            log_precision = log(used_precision)
         orders.append(
             {
                 "order": order_number,
@@ -155,7 +157,7 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
                 "precision": precision,
                 "state": state,
                 "weight": 0.0,
-                "log": _get_log_precision(used_precision, state),
+                "log": log_precision,
             }
         )
     _assign_order_weights(metric, orders)
@@ -164,12 +166,6 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
 
 # Values of BLEU's `arithmetic` that avoid ln 0, so that each order has a logarithm.
 GUARDED_ARITHMETICS = ("codenn", "allennlp")
-
-
-def _get_log_precision(precision: float, state: str) -> float | None:
-    if state == "counts" and precision:
-        return log(precision)
-    return 0.0 if state == "counts as 1" else None
 
 
 def _assign_order_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:

@@ -76,7 +76,12 @@ def build_layout(
         yield Heading(level, "Formula")
         yield Equations(metric_module.build_formula(system, content["metric"]["parameters"]))
         if system.get("zero") is not None:
-            yield Paragraph(f"The score is 0: {system['zero']}.{_describe_lower_orders(system)}")
+            sentences = [f"The score is 0: {system['zero']}."]
+            # BLEU up to the highest order with a score above 0.
+            if orders := [one for one in system.get("orders", ()) if one.get("cumulative")]:
+                n, score = orders[-1]["order"], format_number(orders[-1]["cumulative"])
+                sentences.append(f"BLEU-{n}, up to {name_ngrams(n)}, is {score}.")
+            yield Paragraph(" ".join(sentences))
     yield Heading(2, "Interpretation")
     for system in systems:
         name = f"{system['name']}: " if has_two_systems else ""
@@ -104,15 +109,6 @@ def _build_comparison(content: Content, format_score: NumberFormatter) -> Iterat
 
 def _format_component_value(value: float) -> str:
     return f"{value:,}".replace("-", MINUS) if isinstance(value, int) else format_number(value)
-
-
-def _describe_lower_orders(system: Content) -> str:
-    """Return a sentence that gives BLEU up to the highest order with a score above 0."""
-    orders = [one for one in system.get("orders", ()) if one.get("cumulative")]
-    if not orders:
-        return ""
-    n, score = orders[-1]["order"], format_number(orders[-1]["cumulative"])
-    return f" BLEU-{n}, up to {name_ngrams(n)}, is {score}."
 
 
 def _make_score_formatter(content: Content, digits: int | None) -> NumberFormatter:

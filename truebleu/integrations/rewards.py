@@ -385,23 +385,18 @@ class Reward:
         totals = weighted[0] if len(weighted) == 1 else map(sum, zip(*weighted, strict=True))
         values = [total * self.scale for total in totals]
         if self.length_penalty:
-            penalties = self._compute_length_penalties(texts, references)
+            # exp(1 - c / r) for texts of c words, longer than r words. Words and the closest
+            # reference are BLEU's, with the tokenizer of the first metric.
+            tokenizer = self.metrics[0][0].parameters.get("tokenize", "13a")
+            counts = BLEU(tokenizer, max_order=1).statistics(texts, references)
+            lengths = zip(counts["hypothesis_length"], counts["reference_length"], strict=True)
+            penalties = [1.0 if c <= r else exp(1 - c / r) if r else 0.0 for c, r in lengths]
             values = [value * one for value, one in zip(values, penalties, strict=True)]
         if self.empty is not None:
             empty = float(self.empty)
             pairs = zip(texts, values, strict=True)
             values = [value if text and not text.isspace() else empty for text, value in pairs]
         return values
-
-    def _compute_length_penalties(self, texts: list[str], references: list[Any]) -> list[float]:
-        """Return exp(1 - c / r) for texts of c words, longer than r words, and 1 for others.
-
-        Words and the closest reference are BLEU's, with the tokenizer of the first metric.
-        """
-        tokenizer = self.metrics[0][0].parameters.get("tokenize", "13a")
-        statistics = BLEU(tokenizer, max_order=1).statistics(texts, references)
-        lengths = zip(statistics["hypothesis_length"], statistics["reference_length"], strict=True)
-        return [1.0 if c <= r else exp(1 - c / r) if r else 0.0 for c, r in lengths]
 
     def _subtract_group_means(self, rewards: list[Any], indices: list[int], groups: Any) -> None:
         """Subtract the mean of the group, without the completion itself for "leave-one-out"."""

@@ -728,9 +728,12 @@ class Statistics(Table):
         if not isinstance(other, Statistics):
             return NotImplemented
         if self._fingerprint != other._fingerprint or self._columns != other._columns:
+            fingerprints = self._fingerprint, other._fingerprint
+            pairs = zip(*(one.split("|") for one in fingerprints), strict=False)
+            difference = ", ".join(f"{a} and {b}" for a, b in pairs if a != b)
             raise InputError(
                 "statistics with different parameters cannot be merged: "
-                f"{_describe_difference(self._fingerprint, other._fingerprint)}"
+                f"{difference or ' and '.join(fingerprints)}"
             )
         merged = self._with_table(self.concatenated(other))
         if not len(self):
@@ -791,7 +794,7 @@ class Statistics(Table):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file. After an error, the file is unchanged.
 
-        The top of truebleu/metrics/statistics.py describes the format.
+        A comment above `FRAME_KIND` in truebleu/metrics/scores.py describes the format.
         """
         import json
 
@@ -856,12 +859,6 @@ def resolve_index(subject: str, index: int, count: int) -> int:
     if not -count <= index < count:
         raise IndexError(f"{subject} {index} is out of range for {count} (the first is 0)")
     return index % count
-
-
-def _describe_difference(fingerprint: str, other_fingerprint: str) -> str:
-    pairs = zip(fingerprint.split("|"), other_fingerprint.split("|"), strict=False)
-    different = [f"{a} and {b}" for a, b in pairs if a != b]
-    return ", ".join(different) or f"{fingerprint} and {other_fingerprint}"
 
 
 def _format_scores_as_html(scores: Scores) -> str:

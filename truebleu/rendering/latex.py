@@ -89,7 +89,12 @@ def _render_latex_block(block: Block) -> str:
             style = {"caution": r"\emph", "lead": r"\textbf"}.get(block.kind, "")
             return rf"\noindent{style}{{{escape_latex(block.text)}}}"
         case elements.Table():
-            return _render_long_table(block)
+            # A longtable may span several pages.
+            alignment, header, *body = _build_latex_rows(block)
+            if block.has_total_row:
+                body.insert(len(body) - 1, r"\midrule")
+            start = [rf"\begin{{longtable}}[l]{{{alignment}}}", r"\toprule", header, r"\midrule"]
+            return "\n".join([*start, *body, r"\bottomrule", r"\end{longtable}"])
         case elements.MarkedTokens():
             return _render_latex_tokens(block)
         case elements.Chart():
@@ -101,15 +106,6 @@ def _render_latex_block(block: Block) -> str:
             )
         case _:
             return as_latex(block.equations)
-
-
-def _render_long_table(block: Table) -> str:
-    """Return a table that may span several pages."""
-    alignment, header, *body = _build_latex_rows(block)
-    if block.has_total_row:
-        body.insert(len(body) - 1, r"\midrule")
-    start = [rf"\begin{{longtable}}[l]{{{alignment}}}", r"\toprule", header, r"\midrule"]
-    return "\n".join([*start, *body, r"\bottomrule", r"\end{longtable}"])
 
 
 def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
@@ -156,8 +152,10 @@ def _render_tables(blocks: Iterable[PaperBlock]) -> Iterator[str]:
                     yield from ["\n".join(comment_lines)] if comment_lines else []
                     yield from _render_paper_tables(block)
                     comment_lines = []
-                else:
-                    comment_lines += [f"% {line}" for line in _list_comment_lines(block)]
+                elif isinstance(block, elements.Facts):
+                    comment_lines += [f"% {name}: {cell.text}" for name, cell in block.pairs]
+                elif isinstance(block, elements.Heading | elements.Paragraph):
+                    comment_lines.append(f"% {block.text}")
         yield from ["\n".join(comment_lines)] if comment_lines else []
         was_table = bool(alignment)
 
@@ -166,12 +164,6 @@ def _get_column_alignment(block: PaperBlock) -> str:
     """Return the alignment of each column, or an empty string if the block is not a table."""
     columns = block.columns if isinstance(block, elements.Table) else ()
     return "".join("l" if column.is_left_aligned else "r" for column in columns)
-
-
-def _list_comment_lines(block: PaperBlock) -> Sequence[str]:
-    if isinstance(block, elements.Facts):
-        return [f"{name}: {cell.text}" for name, cell in block.pairs]
-    return [block.text] if isinstance(block, elements.Heading | elements.Paragraph) else []
 
 
 def _render_tabular(tables: Sequence[Table]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from truebleu.rendering import elements, text_layout
-from truebleu.rendering.elements import Cell, Column, PaperBlock, PaperTable, Table
+from truebleu.rendering.elements import Cell, Column, PaperBlock, PaperTable
 from truebleu.rendering.equations import as_text
 from truebleu.text.terminal_layout import pad_columns
 
@@ -35,7 +35,8 @@ def _render_markdown_block(block: PaperBlock, level: int) -> str:
             }
             return form.get(block.kind, text)
         case elements.Table():
-            return render_markdown_table(block)
+            rows = [list(map(_render_markdown_cell, row)) for row in block.rows]
+            return _join_table_rows(block.columns, [one.header for one in block.columns], rows)
         case elements.PaperTable():
             return _render_paper_table(block)
         case elements.MarkedTokens():
@@ -58,12 +59,6 @@ def _render_markdown_block(block: PaperBlock, level: int) -> str:
             )
         case _:
             return _fence_lines(as_text(block.equations))
-
-
-def render_markdown_table(block: Table) -> str:
-    """Render a table with right-aligned numbers."""
-    rows = [list(map(_render_markdown_cell, row)) for row in block.rows]
-    return _join_table_rows(block.columns, [column.header for column in block.columns], rows)
 
 
 def _join_table_rows(

@@ -16,7 +16,6 @@ from truebleu.rendering.elements import (
     Chart,
     Column,
     ElementRecord,
-    Facts,
     MarkedTokens,
     Range,
     Table,
@@ -95,7 +94,12 @@ def _lay_out_block(block: Block, width: int) -> Iterator[Line]:
         case elements.Chart():
             yield from ([(line, "")] for line in lay_out_chart(block, width))
         case elements.Facts():
-            yield from _lay_out_facts(block, width)
+            name_width = max((measure_width(name) for name, _ in block.pairs), default=0)
+            for name, cell in block.pairs:
+                value_width = max(MIN_TEXT_WIDTH, width - name_width - len(GAP))
+                for i, line in enumerate(wrap_text(cell.text, value_width) or [""]):
+                    head = pad_text("" if i else name, name_width) + GAP
+                    yield [(head, "head"), (line, cell.mark)]
         case _:
             for line in as_text(block.equations):
                 left, sign, right = line.partition(" = ")
@@ -103,15 +107,6 @@ def _lay_out_block(block: Block, width: int) -> Iterator[Line]:
                 for text in wrap_text(right, width - measure_width(start)):
                     yield [(start + text, "formula")]
                     start = " " * measure_width(start)
-
-
-def _lay_out_facts(block: Facts, width: int) -> Iterator[Line]:
-    """Yield one line per fact, with further lines for long values."""
-    name_width = max((measure_width(name) for name, _ in block.pairs), default=0)
-    for name, cell in block.pairs:
-        text_lines = wrap_text(cell.text, max(MIN_TEXT_WIDTH, width - name_width - len(GAP)))
-        for i, line in enumerate(text_lines or [""]):
-            yield [(pad_text("" if i else name, name_width) + GAP, "head"), (line, cell.mark)]
 
 
 # ---- tables ----
@@ -157,7 +152,13 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
         free_width -= len(GAP)
         if drawing_columns and len(parts) == 1 and free_width >= MIN_DRAWING_WIDTH:
             ranges = [row[drawing_columns[0]] for row in table.rows]
-            shown_layouts.append(_lay_out_drawings(ranges, min(free_width, MAX_DRAWING_WIDTH)))
+            # The header has a 0 above the line at 0.
+            drawing_width = min(free_width, MAX_DRAWING_WIDTH)
+            drawn = [cell for cell in ranges if isinstance(cell, Range)]
+            head = " " * _locate_value(drawn[0], 0.0, drawing_width) + "0"
+            drawings = [[draw_range_text(one, drawing_width)] for one in drawn]
+            header = [(f"{head:<{drawing_width}}", "head")]
+            shown_layouts.append(_ColumnLayout(header, drawings, drawing_width))
         yield _lay_out_rows(shown_layouts, width, has_total_row=table.has_total_row)
 
 
@@ -269,15 +270,6 @@ def _lay_out_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLay
     ]
     space = [(" " * (width - end), "")]
     return _ColumnLayout([*space, (pad_text(header, end), "head")], cell_pieces, width)
-
-
-def _lay_out_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout:
-    """Return the column of drawings, with a 0 in the header above the line at 0."""
-    ranges = [cell for cell in cells if isinstance(cell, Range)]
-    head = " " * _locate_value(ranges[0], 0.0, width) + "0"
-    return _ColumnLayout(
-        [(f"{head:<{width}}", "head")], [[draw_range_text(one, width)] for one in ranges], width
-    )
 
 
 def draw_range_text(range_cell: Range, width: int) -> Line:

@@ -386,20 +386,19 @@ def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
         position = counts.index(high)
         other_counts = dict(zip(names, counts, strict=True))
         del other_counts[names[position]]
-        comparison = f" ({_describe_counts(other_counts)})" if other_counts else ""
+        comparison = ""
+        if len(other_counts) > MAX_LISTED_SYSTEMS:
+            ranges = _list_counts(list(other_counts.values()))
+            comparison = f" ({ranges} in the other {len(other_counts)} systems)"
+        elif other_counts:
+            listed_counts = join_words([f"{n:,} in {name}" for name, n in other_counts.items()])
+            comparison = f" ({listed_counts})"
         segments_have = "segment has" if high == 1 else "segments have"
         text = f"{names[position]}: {high:,} {segments_have} {description}{comparison}"
         state = {"flag": f"{flag}@system{position}"}
         if names[position] != inputs.baseline:
             state["b"] = names[position]
         yield Finding("flags", z_score + high / checked, text, **state)
-
-
-def _describe_counts(counts: Mapping[str, int]) -> str:
-    """Describe the counts of the other systems individually, or as a range if there are many."""
-    if len(counts) <= MAX_LISTED_SYSTEMS:
-        return join_words([f"{n:,} in {name}" for name, n in counts.items()])
-    return f"{_list_counts(list(counts.values()))} in the other {len(counts)} systems"
 
 
 def _list_counts(counts: Sequence[int]) -> str:

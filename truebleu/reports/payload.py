@@ -140,11 +140,6 @@ THOROUGH_LEVEL, QUICK_LEVEL = 6, 1
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
-def choose_compression_level(size: int) -> int:
-    """Return the compression level for data of this size in bytes."""
-    return THOROUGH_LEVEL if size <= THOROUGH_SIZE_LIMIT else QUICK_LEVEL
-
-
 def compress(data: bytes, level: int) -> bytes:
     """Compress data to a gzip file whose header does not name the operating system."""
     compressed = zlib.compress(data, level, zlib.MAX_WBITS | 16)
@@ -153,7 +148,8 @@ def compress(data: bytes, level: int) -> bytes:
 
 def encode_blocks(blocks: Mapping[str, bytes], workers: int = 1) -> Iterator[tuple[str, bytes]]:
     """Yield each block's name and its content, gzipped and base64-encoded."""
-    compression = choose_compression_level(sum(map(len, blocks.values())))
+    size = sum(map(len, blocks.values()))
+    compression = THOROUGH_LEVEL if size <= THOROUGH_SIZE_LIMIT else QUICK_LEVEL
 
     def encode_block(block: bytes) -> bytes:
         return b64encode(compress(block, compression))

@@ -246,7 +246,11 @@ class ReportData:
             inputs.append(("source", source, self.source))
         names: dict[str, int] = {}
         for role, value, column in inputs:
-            name = _get_input_name(role, value)
+            name = segments.get_file_name(value)
+            if name is None:
+                name = role
+            elif (file_column := segments.as_file(value).column) is not None:
+                name = f"{name}#{file_column}"
             names[name] = names.get(name, 0) + 1
             if names[name] > 1:
                 name = f"{name} ({names[name]})"
@@ -618,15 +622,6 @@ def _make_title(names: Sequence[str]) -> str:
     if len(names) > 4:
         return f"{', '.join(names[:3])} and {len(names) - 3} more"
     return join_words(names)
-
-
-def _get_input_name(role: str, value: Any) -> str:
-    """Return the name under which the page shows an input: its file name, or its role."""
-    name = segments.get_file_name(value)
-    if name is None:
-        return role
-    column = segments.as_file(value).column
-    return name if column is None else f"{name}#{column}"
 
 
 def _find_languages(request: Request) -> tuple[str | None, str | None]:

@@ -144,7 +144,13 @@ def select_further_metrics(also: Any, metrics: Sequence[Metric]) -> list[Any]:
             f"metrics: expected at least one of {names}, found {found}. Add one of these. The "
             "report shows other metrics only in its tables."
         )
-    further_metrics = [_apply_unicode_form(metric, unicode_form) for metric in further_metrics]
+    if unicode_form is not None:
+        further_metrics = [
+            metric.with_parameters(unicode_form=unicode_form)
+            if metric.unicode_form is None
+            else metric
+            for metric in further_metrics
+        ]
     return [metric for metric in further_metrics if metric not in metrics]
 
 
@@ -157,13 +163,6 @@ def find_unicode_form(metrics: Sequence[Any]) -> str | None:
             f"({', '.join(map(repr, forms))}). Use the same form for all metrics of a report."
         )
     return next(iter(forms), None)
-
-
-def _apply_unicode_form(metric: Any, unicode_form: str | None) -> Any:
-    """Return the metric with this Unicode normalization form, unless it already has one."""
-    if unicode_form is None or metric.unicode_form is not None:
-        return metric
-    return metric.with_parameters(unicode_form=unicode_form)
 
 
 def _is_parameter_change(text: str, compared_metrics: Sequence[Metric]) -> bool:

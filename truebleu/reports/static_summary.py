@@ -15,12 +15,11 @@ from truebleu.text.terminal_layout import format_count, join_words
 
 def render_summary(manifest: Content) -> str:
     """Render the summary as HTML without its style, which the page includes."""
-    return (
-        html.render_body(build_summary(manifest), "article")
-        + _render_references(manifest)
-        + _render_spans(manifest)
-        + _render_human_view(manifest)
-    )
+    summary = html.render_body(build_summary(manifest), "article")
+    if tables := _build_reference_tables(manifest):  # the viewer shows this element unchanged
+        body = html.render_body(tables, "section")
+        summary += f'<div id="references">\n{body}\n</div>\n'
+    return summary + _render_spans(manifest) + _render_human_view(manifest)
 
 
 def render_fragment(manifest: Content) -> str:
@@ -78,13 +77,6 @@ def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
     content = display_scale.convert_to_scale(manifest["comparison"], manifest["scale"])
     tables = list(comparison_layout.build_reference_tables(content))
     return [Heading(2, "Scores per reference"), *tables] if tables else []
-
-
-def _render_references(manifest: Content) -> str:
-    """Render the tables per reference as HTML, which the viewer shows unchanged."""
-    elements = _build_reference_tables(manifest)
-    body = html.render_body(elements, "section")
-    return f'<div id="references">\n{body}\n</div>\n' if elements else ""
 
 
 def _render_spans(manifest: Content) -> str:

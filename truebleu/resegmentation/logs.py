@@ -207,17 +207,13 @@ def _read_entry(place: str, record: Mapping[str, Any], program: str, unit: str) 
     elif program == "OmniSTEval":
         # The line has no output, but it shows that the segments were cut from recordings.
         end = inf
-    name = _get_recording_name(record)
-    return LogEntry(place, name, text, spans, reference, delays, elapsed, source_length, end)
-
-
-def _get_recording_name(record: Mapping[str, Any]) -> str:
-    """Return the first item of `source`, which names the audio file."""
+    # The first item of `source` names the audio file. SimulEval writes the description of an audio
+    # file, whose first line is the path.
     source = record.get("source")
     if isinstance(source, list):
         source = source[0] if source else None
-    # SimulEval writes the description of an audio file, whose first line is the path.
-    return source.partition("\n")[0] if isinstance(source, str) else ""
+    name = source.partition("\n")[0] if isinstance(source, str) else ""
+    return LogEntry(place, name, text, spans, reference, delays, elapsed, source_length, end)
 
 
 def _get_field(place: str, record: Mapping[str, Any], name: str, kind: Any) -> Any:

@@ -336,7 +336,11 @@ def resegment(
 
     def divide(name: str) -> _Divided:
         rows = [reference_rows[number] for number in numbers[name]]
-        _check_size(texts[name], rows)
+        if len(texts[name]) * sum(len(row[0]) for row in rows) > 25 * MAX_CELLS:  # it takes hours
+            raise InputError(
+                f"the text is too long to be re-segmented as a whole ({len(texts[name]):,} "
+                "characters). Give the document of each segment (documents=, --docs)"
+            )
         return _divide(resolved_method, name, texts[name], rows, timing)
 
     if workers == 1 or len(numbers) == 1:
@@ -385,15 +389,6 @@ def _resegment_log(
         delays=[delays for delays, _ in divided_times],
         elapsed=elapsed if len(elapsed) == len(result) else None,
     )
-
-
-def _check_size(text: str, references: list[tuple[str, ...]]) -> None:
-    """Raise InputError if the alignment would take hours."""
-    if len(text) * sum(len(texts[0]) for texts in references) > 25 * MAX_CELLS:
-        raise InputError(
-            f"the text is too long to be re-segmented as a whole ({len(text):,} characters). Give "
-            "the document of each segment (documents=, --docs)"
-        )
 
 
 def _collect_parts(

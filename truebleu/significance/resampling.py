@@ -9,7 +9,7 @@ from itertools import combinations, product
 from math import fsum, sqrt
 from typing import Any, NamedTuple
 
-from truebleu._kernel import InputError, Scores, Stack, Stream, Table, count_apart, exchanged
+from truebleu._kernel import InputError, Stack, Stream, Table, count_apart, exchanged
 from truebleu.significance import memory_check
 from truebleu.significance.resampled_metric import Measure
 from truebleu.significance.results import (
@@ -307,7 +307,12 @@ class _ResamplingRun:
                         )
                         score_pairs.append((measure.scores(a), measure.scores(b)))
                     if len(score_pairs) > 1:
-                        run_differences[measure_index][i, j] += _average_differences(score_pairs)
+                        columns = [
+                            [a - b for a, b in zip(*two, strict=True)] for two in score_pairs
+                        ]
+                        run_differences[measure_index][i, j] += [
+                            fsum(row) / len(columns) for row in zip(*columns, strict=True)
+                        ]
                     else:
                         gap = abs(observed[i] - observed[j])
                         counts[measure_index][i, j] += count_apart(
@@ -520,12 +525,6 @@ def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str])
             "system, and every system to have a run"
         )
     return [[outputs.index(name) for name in names] for names in runs.values()]
-
-
-def _average_differences(pairs: Sequence[tuple[Scores, Scores]]) -> list[float]:
-    """Return the score difference in each trial, averaged over all pairs of runs."""
-    columns = [[a - b for a, b in zip(one, other, strict=True)] for one, other in pairs]
-    return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
 
 
 def _check_measures(measures: Sequence[Measure]) -> None:

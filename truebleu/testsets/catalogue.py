@@ -236,15 +236,6 @@ def get_user_folder() -> str:
     return os.path.join(config, "truebleu", "testsets")
 
 
-def list_user_registries() -> list[str]:
-    """Return the paths of the user's registries, sorted."""
-    try:
-        names = sorted(os.listdir(get_user_folder()))
-    except OSError:
-        return []
-    return [os.path.join(get_user_folder(), name) for name in names if name.endswith(".json")]
-
-
 def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
     """Return all test sets by name, including the user's test sets and those in `registry`.
 
@@ -252,7 +243,13 @@ def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
     """
     by_name = dict(_load_published_entries())
     registry_paths: dict[str, str] = {}
-    for path in [*list_user_registries(), *([registry] if registry is not None else [])]:
+    folder = get_user_folder()
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        names = []
+    paths = [os.path.join(folder, name) for name in names if name.endswith(".json")]
+    for path in [*paths, *([registry] if registry is not None else [])]:
         for name, entry in read_registry(path).items():
             published_entry = by_name.get(name)
             if name in registry_paths or (published_entry is not None and published_entry.archives):

@@ -52,15 +52,6 @@ def read_lines(path: str) -> Iterator[str]:
     return File(path).read_lines()
 
 
-def _list_sgml_fields(name: str, count: int) -> list[str]:
-    """Return the field names: src, ref or ref:0, ref:1 ..., and document fields except in WMT08."""
-    if count < 1:
-        raise InputError(f"{name}: expected at least 2 files per language pair")
-    references = ["ref"] if count == 1 else [f"ref:{number}" for number in range(count)]
-    documents = [] if name.startswith("wmt08") else ["docid", "genre", "origlang"]
-    return ["src", *references, *documents]
-
-
 def _read_wmt_sgml(name: str, files: Sequence[str], raw_folder: str) -> Fields:
     return _read_sgml(name, get_file_paths(files, raw_folder), _read_sgml_segments)
 
@@ -77,7 +68,12 @@ def _read_additional_references(name: str, files: Sequence[str], raw_folder: str
 def _read_sgml(
     name: str, files: list[str], read_segments: Callable[[str], Iterable[str]]
 ) -> Fields:
-    fields = _list_sgml_fields(name, len(files) - 1)
+    count = len(files) - 1
+    if count < 1:
+        raise InputError(f"{name}: expected at least 2 files per language pair")
+    references = ["ref"] if count == 1 else [f"ref:{number}" for number in range(count)]
+    documents = [] if name.startswith("wmt08") else ["docid", "genre", "origlang"]
+    fields = ["src", *references, *documents]
     for path, field in zip(files, fields, strict=False):
         yield field, read_segments(path)
     for field in fields[len(files) :]:

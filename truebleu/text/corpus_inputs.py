@@ -896,7 +896,11 @@ def _read_integers(values: Any) -> _Integers:
         except TypeError:
             wrong = next(one for one in values if not hasattr(one, "__index__"))
             raise TypeError(f"{wrong!r:.40} is not an integer") from None
-    _check_device(values)
+    is_on_gpu = hasattr(values, "__cuda_array_interface__")
+    if not is_on_gpu and hasattr(values, "__dlpack_device__"):
+        is_on_gpu = values.__dlpack_device__()[0] not in _CPU_DEVICES
+    if is_on_gpu:
+        raise TypeError("the array is in the memory of a GPU. Copy it with .cpu() first")
     try:
         view = memoryview(values)
     except (TypeError, ValueError, BufferError):
@@ -907,15 +911,6 @@ def _read_integers(values: Any) -> _Integers:
         return array(form), form, shape
     data = view if view.c_contiguous else memoryview(view.tobytes())
     return data.cast("B").cast(form), form, shape
-
-
-def _check_device(values: Any) -> None:
-    """Raise TypeError for an array that is not in the memory of the CPU."""
-    is_on_gpu = hasattr(values, "__cuda_array_interface__")
-    if not is_on_gpu and hasattr(values, "__dlpack_device__"):
-        is_on_gpu = values.__dlpack_device__()[0] not in _CPU_DEVICES
-    if is_on_gpu:
-        raise TypeError("the array is in the memory of a GPU. Copy it with .cpu() first")
 
 
 def _get_format(view: memoryview) -> Any:

@@ -30,7 +30,7 @@ def build_page() -> str:
     }
     meanings["icu:LOCALE"] = tokenizers.PYTHON_TOKENIZERS["icu:LOCALE"][1]
     groups: dict[tuple[str, float, tuple[str, ...]], list[str]] = {}
-    for rule in languages.UNSPLIT_SCRIPTS.values():
+    for rule in tokenizers.UNSPLIT_SCRIPTS.values():
         key = (rule.reason, rule.share, rule.recommended)
         groups.setdefault(key, []).append(rule.language.removeprefix("the "))
     *kinds, others = languages.LANGUAGE_KINDS

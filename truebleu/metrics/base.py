@@ -317,18 +317,14 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
 
         The result is True for metrics without a tokenizer, which count characters or use a model.
         """
-        from truebleu.text import languages
-
         tokenize = self._values.get("tokenize")
-        return tokenize is None or languages.can_split(tokenize, script)
+        return tokenize is None or tokenizers.can_split(tokenize, script)
 
     def get_splitting_parameters(self, script: str) -> dict[str, Any]:
         """Return the parameters that make the metric split text in `script`, if there are any."""
-        from truebleu.text import languages
-
         has_tokenizer = "tokenize" in self._values
         return (
-            {"tokenize": languages.UNSPLIT_SCRIPTS[script].recommended[0]} if has_tokenizer else {}
+            {"tokenize": tokenizers.UNSPLIT_SCRIPTS[script].recommended[0]} if has_tokenizer else {}
         )
 
     @property

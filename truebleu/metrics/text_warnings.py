@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.scores import Score
-from truebleu.text import sample_checks
+from truebleu.text import sample_checks, tokenizers
 from truebleu.text.segments import is_stream, iterate_items
 from truebleu.text.system_names import derive_system_name, guess_file_kind
 from truebleu.text.terminal_layout import join_words
@@ -434,13 +434,10 @@ def warn_about_references(
 ) -> Iterator[dict[str, Any]]:
     """Yield warnings about scripts in the references that metrics do not split, one per remedy."""
     text = _get_reference_text(summaries)
-    # Avoid the import for text in scripts that every tokenizer splits.
     if text is None or is_always_split(text["scripts"], text["characters"], text["accented"]):
         return
-    from truebleu.text import languages
-
-    for script in languages.find_unsplit_scripts(text):
-        properties = languages.UNSPLIT_SCRIPTS[script]
+    for script in tokenizers.find_unsplit_scripts(text):
+        properties = tokenizers.UNSPLIT_SCRIPTS[script]
         by_option: dict[str, list[Any]] = {}
         has_others = any(one.can_split(script) for one in metrics if "tokenize" in one.parameters)
         for metric in metrics:
@@ -466,7 +463,7 @@ def warn_about_references(
             flags = option
             if "tokenize" in values:
                 flag = option.split()[-2]
-                tokenizer_flags = languages.format_tokenizer_option(properties.recommended, flag)
+                tokenizer_flags = tokenizers.format_tokenizer_option(properties.recommended, flag)
                 flags = " ".join([*option.split()[:-2], tokenizer_flags])
             use = "Use" if len(by_option) == 1 else f"For {subject}, use"
             advice.append(f"{use} {flags} ({parameters} in Python).")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.reports import payload
-from truebleu.text import languages, sample_checks, tokenizers
+from truebleu.text import sample_checks, tokenizers
 from truebleu.text.segments import DiskLines, Texts, to_kernel_texts
 from truebleu.text.tokenizers import Tokenize
 
@@ -326,8 +326,8 @@ def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:
         return []
     return [
         (script, script_info.share)
-        for script, script_info in languages.UNSPLIT_SCRIPTS.items()
-        if script != "diacritics" and not languages.can_split(tokenize, script)
+        for script, script_info in tokenizers.UNSPLIT_SCRIPTS.items()
+        if script != "diacritics" and not tokenizers.can_split(tokenize, script)
     ]
 
 

@@ -94,7 +94,7 @@ def _describe_unsplit_scripts() -> list[dict[str, Any]]:
     """
     ter = registry.metric("ter")
     described_scripts = []
-    for script, properties in languages.UNSPLIT_SCRIPTS.items():
+    for script, properties in tokenizers.UNSPLIT_SCRIPTS.items():
         # JavaScript knows the codes of single scripts only.
         codes = [
             code
@@ -110,7 +110,7 @@ def _describe_unsplit_scripts() -> list[dict[str, Any]]:
             "looks_like": f"{properties.language}, which {properties.reason}",
             "share": properties.share,
             "has_spaces": properties.has_spaces,
-            "split_by": [one for one in dict.fromkeys(names) if languages.can_split(one, script)],
+            "split_by": [one for one in dict.fromkeys(names) if tokenizers.can_split(one, script)],
             "elsewhere": [one for one in properties.recommended if not is_in_page(one)],
             "ter": ter.get_splitting_parameters(script),
         }

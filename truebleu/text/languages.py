@@ -6,9 +6,8 @@ and FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two tags: `en-ja`, `eng_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from truebleu.text import argument_checks, tokenizers
 from truebleu.text.record import Record
@@ -393,133 +392,6 @@ def get_default_tokenizer(tag: str) -> str:
 # ---- advice ----
 
 
-class UnsplitScript(Record):
-    """Script that some tokenizers do not split into words, with a sample for testing tokenizers."""
-
-    language: str
-    reason: str
-    share: float
-    """The share of characters in the script above which a text is considered written in it."""
-    sample: str
-    recommended: tuple[str, ...]
-    """The recommended tokenizers, best first."""
-    has_spaces: bool = False
-    """True if spaces separate words, so that other tokenizers still give meaningful scores."""
-
-
-_NO_SPACES = "has no spaces between words"
-
-# Keys are the kernel's script names, and "diacritics" for letters that ASCII tokenizers drop.
-UNSPLIT_SCRIPTS = {
-    # The sample contains no Han characters, because the tokenizer zh splits them.
-    "kana": UnsplitScript(
-        "Japanese", _NO_SPACES, 0.1, "そのひはてんきがよかったのであるいた", ("ja-mecab", "char")
-    ),
-    "han": UnsplitScript("Chinese", _NO_SPACES, 0.3, "那天天气很好我们去了公园", ("zh",)),
-    "hangul": UnsplitScript(
-        "Korean",
-        "has particles at the ends of words",
-        0.3,
-        "그날은 날씨가 아주 좋았습니다",
-        ("ko-mecab", "char"),
-        has_spaces=True,
-    ),
-    **{
-        script: UnsplitScript(name, _NO_SPACES, 0.3, sample, ("flores200", "char"))
-        for script, name, sample in (
-            ("thai", "Thai", "เช้าวันนั้นฝนตกหนักเราจึงรออยู่ที่สถานี"),
-            ("lao", "Lao", "ມື້ນັ້ນຝົນຕົກໜັກພວກເຮົາຈຶ່ງລໍຖ້າຢູ່ສະຖານີ"),
-            ("khmer", "Khmer", "ថ្ងៃនោះភ្លៀងធ្លាក់ខ្លាំងយើងក៏រង់ចាំនៅស្ថានីយ៍"),
-            ("burmese", "Burmese", "ထိုနေ့ကမိုးသည်းထန်စွာရွာသဖြင့်ဘူတာတွင်စောင့်ခဲ့ကြသည်"),
-        )
-    },
-    "tibetan": UnsplitScript(
-        "Tibetan or Dzongkha",
-        "has a mark between syllables",
-        0.3,
-        "ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད",
-        ("intl",),
-    ),
-    **{
-        script: UnsplitScript(f"the {name} script", _NO_SPACES, 0.3, sample, ("char",))
-        for script, name, sample in (
-            ("javanese", "Javanese", "ꦢꦶꦤꦆꦏꦸꦲꦮꦤꦺꦧꦼꦕꦶꦏ"),
-            ("balinese", "Balinese", "ᬭᬳᬶᬦᬾᬧᬸᬦᬶᬓᬲᬩᭂᬄᬩᬮᬾᬲ"),
-            ("tai_tham", "Tai Tham", "ᨲᩫ᩠ᩅᨾᩮᩬᩥᨦ"),
-            ("new_tai_lue", "New Tai Lue", "ᦷᦙᧂᦺᦑᦟᦹᧉᦀᧃ"),
-            ("cham", "Cham", "ꨀꨇꨩꨣꨌꩌꨚꨯꨲ"),
-        )
-    },
-    "diacritics": UnsplitScript(
-        "Latin text with diacritics",
-        "an a-z tokenizer splits at letters such as é or ữ",
-        0.01,  # text_warnings.MAX_ACCENTED
-        "hôm nay trời rất đẹp",
-        ("intl",),
-        has_spaces=True,
-    ),
-}
-
-# If a text has at most this many characters per word, spaces separate its words.
-MAX_WORD_CHARACTERS = 6
-
-
-def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
-    """Return whether a tokenizer splits text in `script` and keeps its letters.
-
-    A custom function may change letters. If it raises an exception, it is assumed to split text.
-
-    >>> can_split("13a", "kana"), can_split("zh", "han"), can_split("rouge", "diacritics")
-    (False, True, False)
-    """
-    return (_test_splitting if callable(tokenize) else _test_named_tokenizer)(tokenize, script)
-
-
-def _test_splitting(tokenize: tokenizers.Tokenize, script: str) -> bool:
-    """Return whether a tokenizer splits the sample of a script and keeps its letters."""
-    from unicodedata import normalize
-
-    sample = UNSPLIT_SCRIPTS[script].sample
-    try:
-        tokens = tokenizers.make_tokenizer(tokenize)(sample)
-    except Exception:
-        if not callable(tokenize):
-            raise
-        return True
-    # Ignore case and normalization, because tokenizers may change them.
-    sample_letters, token_letters = (
-        normalize("NFKC", text).casefold() for text in (sample, "".join(tokens))
-    )
-    keeps_letters = callable(tokenize) or {*token_letters} >= {*sample_letters} - {" "}
-    return keeps_letters and (script == "diacritics" or len(tokens) > 1 + len(sample.split()))
-
-
-_test_named_tokenizer = cache(_test_splitting)
-
-
-def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the scripts from `UNSPLIT_SCRIPTS` that a text uses without spaces."""
-    characters, words = text["characters"], text["words"]
-    is_segmented = characters <= MAX_WORD_CHARACTERS * words and words >= 2 * text["segments"]
-    counts = {**text["scripts"], "diacritics": text["accented"]}
-    for script, unsplit in UNSPLIT_SCRIPTS.items():
-        if counts.get(script, 0) > unsplit.share * characters and (
-            unsplit.has_spaces or not is_segmented
-        ):
-            yield script
-            if script == "kana":
-                # Japanese also uses Han characters.
-                return
-
-
-def format_tokenizer_option(names: Sequence[str], option: str = "-tok") -> str:
-    """Return the option that selects the first tokenizer, and how to install it if missing."""
-    first, *alternatives = names
-    missing = tokenizers.describe_missing_data(first)
-    alternative = f" or {option} {alternatives[0]}" if alternatives else ""
-    return f"{option} {first} ({missing}){alternative}" if missing else f"{option} {first}"
-
-
 def recommend_tokenizer(language: Language, requested_tokenizer: str | None) -> str:
     """Return a recommendation if another tokenizer is better for a language, otherwise "".
 
@@ -542,9 +414,10 @@ def recommend_tokenizer(language: Language, requested_tokenizer: str | None) -> 
             f"{language.name}: chrF++ is more informative than BLEU; use -m "
             f"{' '.join(kind.also_report)}"
         )
+    option = tokenizers.format_tokenizer_option(kind.recommended)
     return (
-        f"{language.name}: use 13a only to compare with published scores; otherwise use "
-        f"{format_tokenizer_option(kind.recommended)} and -m bleu {' '.join(kind.also_report)}"
+        f"{language.name}: use 13a only to compare with published scores; otherwise use {option} "
+        f"and -m bleu {' '.join(kind.also_report)}"
     )
 
 
@@ -556,7 +429,7 @@ def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -
     expected_share = sum(scripts.get(script, 0) for script in language.scripts) / letters
     main_script = max(scripts, key=lambda script: scripts[script])
     kana = scripts.get("kana", 0) / letters
-    if kana > UNSPLIT_SCRIPTS["kana"].share and language.scripts == ("han",):
+    if kana > tokenizers.UNSPLIT_SCRIPTS["kana"].share and language.scripts == ("han",):
         main_script, expected_share = "kana", 0.0
     if expected_share >= 0.05 or main_script in language.scripts:
         return ""

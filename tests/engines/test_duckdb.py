@@ -228,6 +228,15 @@ def test_text_columns_are_always_strings(tmp_path, end):
     assert sums.score() == expected
 
 
+def test_date_columns_stay_strings(tmp_path):
+    """DuckDB would infer the type DATE."""
+    path = tmp_path / "dates.jsonl"
+    path.write_text('{"hyp": "2022-1-1", "ref": "2022-1-1", "by": "2022-1-1"}\n')
+    sums = engine.sums(path, by="by")
+    assert sums.keys == ["2022-1-1"]
+    assert sums.score().hypothesis_length == 5
+
+
 def test_json_lists_and_strings_of_references(tmp_path):
     path = tmp_path / "mixed.jsonl"
     path.write_text(
@@ -656,6 +665,12 @@ def test_damaged_file_is_named(data_folder):
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"part-0\.parquet"):
         engine.corpus_bleu(path)
+
+
+def test_invalid_utf8_raises_error(tmp_path):
+    (tmp_path / "latin.csv").write_bytes("hyp,ref\nnaïve,b\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin\.csv.*utf-8"):
+        engine.corpus_bleu(tmp_path / "latin.csv")
 
 
 CSV_ERRORS = {

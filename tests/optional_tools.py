@@ -13,7 +13,7 @@ def lacking(name: str) -> str:
             from truebleu.metrics import meteor_process
 
             meteor_process.find_java()
-            meteor_process.check_paraphrase_table(meteor_process.find_jar(), "en")
+            meteor_process.find_paraphrase_table(meteor_process.find_jar(), "en")
         elif name == "meteor-nltk":
             from truebleu.metrics.nltk_wordnet import load_wordnet
 

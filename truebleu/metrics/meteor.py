@@ -131,8 +131,11 @@ class METEOR(PythonMetric):
     except in the last bit of about one score in 6,000, where Java rounds a power differently.
 
     METEOR needs Java and the program: `pip install 'truebleu[meteor]'` installs the program with
-    English paraphrases, or set METEOR_JAR to the path of the jar. The program starts in
-    half a second, or in 15 seconds with paraphrases, and keeps running until Python exits.
+    English paraphrases, or set METEOR_JAR to the path of the jar. The program keeps running until
+    Python exits. It starts in half a second, or in one to two seconds with paraphrases, because it
+    loads only paraphrases that can match the text. The first run takes 15 seconds longer, to write
+    an index of the paraphrases to the cache. The program loads all paraphrases, in 10 seconds, if
+    the text has over a million characters, with `no_punct`, and for the fifth corpus in a process.
 
     With several references, the first reference with the best score is used. Line breaks inside a
     segment are white space. The defaults match the program's options `-l en -norm`.
@@ -404,10 +407,15 @@ class METEOR(PythonMetric):
         options += PREPARATIONS[self.normalize, self.no_punct][1]
         options += ["-ch"] if self.characters else []
         requests = [self._format_request(i, *segment) for i, segment in enumerate(texts, 1)]
+        table = None
         if "paraphrase" in self._used_modules:
-            meteor_process.check_paraphrase_table(meteor_process.find_jar(), self.language)
+            table = meteor_process.find_paraphrase_table(meteor_process.find_jar(), self.language)
+        if self.no_punct:
+            table = None  # meteor_paraphrases.py states why the program needs the whole table
         rows = []
-        for answer in meteor_process.request_segment_counts(options, requests, corpus.progress):
+        for answer in meteor_process.request_segment_counts(
+            options, requests, table, corpus.progress
+        ):
             row = [*answer[: 4 + 4 * len(self._used_modules)], *answer[-3:]]
             if _is_single_chunk(row):
                 row[-3] = 0

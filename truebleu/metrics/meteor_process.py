@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO
 
+from truebleu.metrics import meteor_paraphrases
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.python_metric import (
     describe_exit,
@@ -17,12 +18,17 @@ from truebleu.metrics.python_metric import (
     start_program,
 )
 from truebleu.text.argument_checks import parse_number
+from truebleu.text.operating_system import make_temporary_folder, write_atomically
 
 METRIC_NAME = "METEOR"
 # Number of integers in the program's answer for a segment.
 ANSWER_LENGTH = 23
 # Maximum number of processes, one per command line; with paraphrases, each uses 0.5 GB.
 MAX_PROCESSES = 2
+# Number of processes that load only the paraphrases of their texts, one after the other, before a
+# process loads the whole table. Each takes at most a quarter of the time of the whole table.
+# Therefore, scoring many texts never takes longer by more than one start with the whole table.
+MAX_PARTIAL_STARTS = 4
 # Number of segments per batch. The answers for one batch fit into any pipe buffer, so neither
 # process blocks.
 BATCH_SIZE = 64
@@ -34,6 +40,9 @@ JAVA_OPTIONS = (
     *("-Xmx2G", "-XX:+UseSerialGC", "-XX:-UsePerfData", f"-XX:ErrorFile={os.devnull}"),
     *("-Duser.language=en", "-Duser.country=US"),
 )
+# Java's option for quick compilation. It saves time for the first 40,000 segments of a process;
+# after that, the program is slower than without the option.
+QUICK_COMPILATION = "-XX:TieredStopAtLevel=1"
 
 
 def find_java() -> str:
@@ -71,35 +80,43 @@ def find_jar() -> str:
     )
 
 
-def check_paraphrase_table(path: str, language: str) -> None:
-    """Raise MetricFailedError if a language's paraphrase table is not next to the jar."""
-    table = os.path.join(os.path.dirname(path), "data", f"paraphrase-{language}.gz")
+def find_paraphrase_table(path: str, language: str) -> str:
+    """Return the path of a language's paraphrase table, or raise MetricFailedError.
+
+    path: the path of the jar. The program looks for tables next to the target of a symbolic link.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    table = os.path.join(folder, "data", f"paraphrase-{language}.gz")
     if not os.path.isfile(table):
         raise MetricFailedError(
             f"{METRIC_NAME}: no paraphrases for '{language}'. Copy the table from the METEOR 1.5 "
             f"distribution to {table}, or leave out the module paraphrase: --meteor-modules exact "
             "stem (modules=['exact', 'stem'] in Python)."
         )
+    return table
 
 
 def request_segment_counts(
-    options: Sequence[str], requests: Sequence[bytes], progress: Callable[[int], None] | None = None
+    options: Sequence[str],
+    requests: Sequence[bytes],
+    table: str | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> list[list[int]]:
     """Return the program's integers for each request, which is a line without its line ending.
 
-    The process keeps running for the next corpus. Raises MetricFailedError, which names
-    the segment, for invalid answers and if the process ends.
+    table: the path of a paraphrase table, of which the program may load a part. The process keeps
+    running for the next corpus. Raises MetricFailedError, which names the segment, for invalid
+    answers and if the process ends.
     """
     command = (find_java(), *JAVA_OPTIONS, "-jar", find_jar(), "-", "-", "-stdio", *options)
     with _PROCESS_LOCK:
         process = _PROCESSES.pop(command, None)
-        if process is not None and process.process.poll() is not None:
-            process.kill()
-            process = None
-        if process is None:
+        if process is None or not process.can_answer(requests):
+            if process is not None:
+                process.kill()
             while len(_PROCESSES) >= MAX_PROCESSES:  # the first process was used longest ago
                 _PROCESSES.pop(next(iter(_PROCESSES))).kill()
-            process = _MeteorProcess(command)
+            process = _start_meteor(command, requests, table, process)
         _PROCESSES[command] = process
         try:
             return list(process.request_answers(requests, progress))
@@ -110,12 +127,52 @@ def request_segment_counts(
             raise
 
 
-class _MeteorProcess:
-    """Process of the METEOR program, which answers line by line."""
+def _start_meteor(
+    command: Sequence[str],
+    requests: Sequence[bytes],
+    table: str | None,
+    previous: _MeteorProcess | None,
+) -> _MeteorProcess:
+    """Start the program with the paraphrases that can match in all requests up to now.
 
-    def __init__(self, command: Sequence[str]) -> None:
+    previous: the last process with the same command, which has ended.
+    """
+    known_requests, number = (
+        (previous.known_requests, previous.number + 1) if previous else (set(), 1)
+    )
+    paraphrases = None
+    if table is not None and known_requests is not None and number <= MAX_PARTIAL_STARTS:
+        known_requests = known_requests.union(requests)
+        paraphrases = meteor_paraphrases.select_paraphrases(table, known_requests)
+    if paraphrases is None:
+        return _MeteorProcess(command, None, number)
+    with make_temporary_folder() as folder:
+        path = os.path.join(folder, "paraphrases.gz")
+        write_atomically(path, paraphrases)
+        command = (command[0], QUICK_COMPILATION, *command[1:], "-a", path)
+        process = _MeteorProcess(command, known_requests, number)
+        try:
+            # The program answers after it has loaded the file, which can then be deleted.
+            list(process.request_answers((), None))
+        except BaseException:
+            process.kill()
+            raise
+        return process
+
+
+class _MeteorProcess:
+    """Process of the METEOR program, which answers line by line.
+
+    known_requests: the requests for which it has all paraphrases, or None for any request.
+    number: how many processes were started with the same options, including this one.
+    """
+
+    def __init__(
+        self, command: Sequence[str], known_requests: set[bytes] | None, number: int
+    ) -> None:
         from tempfile import TemporaryFile
 
+        self.known_requests, self.number = known_requests, number
         # The operating system deletes this unnamed file even if Python crashes.
         self.errors: IO[bytes] = TemporaryFile()  # noqa: SIM115
         try:
@@ -134,6 +191,11 @@ class _MeteorProcess:
         self.requests: IO[bytes] = self.process.stdin
         self.output: IO[bytes] = self.process.stdout
 
+    def can_answer(self, requests: Sequence[bytes]) -> bool:
+        """Return whether the process is running and has all paraphrases for the requests."""
+        is_known = self.known_requests is None or self.known_requests.issuperset(requests)
+        return is_known and self.process.poll() is None
+
     def request_answers(
         self, requests: Sequence[bytes], progress: Callable[[int], None] | None
     ) -> Iterator[list[int]]:
@@ -146,7 +208,7 @@ class _MeteorProcess:
             if progress is not None:
                 progress(start + len(part))
         self._send_requests(END_REQUEST)
-        line = self._read_line(len(requests))
+        line = self._read_line(len(requests) or 1)
         if not line.startswith(END_RESPONSE):
             raise MetricFailedError(
                 f"{METRIC_NAME}: the program printed more than {ANSWER_LENGTH} numbers for each of "

@@ -87,18 +87,32 @@ fn split_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
+/// Return the number of equal bytes at the start of two texts.
+fn common_prefix_length(text: &[u8], other: &[u8]) -> usize {
+    let (blocks, other_blocks) = (text.as_chunks().0, other.as_chunks().0);
+    for (i, (&block, &other_block)) in blocks.iter().zip(other_blocks).enumerate() {
+        // A loop over bytes would be slower, because the length of the prefix is unpredictable.
+        let difference = u128::from_le_bytes(block) ^ u128::from_le_bytes(other_block);
+        if difference != 0 {
+            return 16 * i + difference.trailing_zeros() as usize / 8;
+        }
+    }
+    let start = 16 * blocks.len().min(other_blocks.len());
+    let bytes = text[start..].iter().zip(&other[start..]);
+    start + bytes.take_while(|(byte, other)| byte == other).count()
+}
+
 /// Return whether two segments are equal, apart from their white space.
 fn are_identical(line: &[u8], other: &[u8]) -> bool {
     let (line, other) = (line.trim_ascii(), other.trim_ascii());
-    if line.last() != other.last() {
-        return false; // fast, and true of many lines
-    }
-    let common = line.iter().zip(other).take_while(|(byte, other)| byte == other).count();
+    let common = common_prefix_length(line, other);
+    let before = common.checked_sub(1).map(|last| line[last]);
     match (line.get(common), other.get(common)) {
-        (Some(byte), Some(other_byte))
-            if byte.is_ascii_whitespace() || other_byte.is_ascii_whitespace() =>
-        {
-            split_words(line).eq(split_words(other))
+        (Some(&byte), Some(&other_byte)) => {
+            // Only white space can differ: one of the bytes if it follows white space, or both.
+            let nearby = [before, Some(byte), Some(other_byte)];
+            nearby.iter().flatten().filter(|byte| byte.is_ascii_whitespace()).count() > 1
+                && split_words(line).eq(split_words(other))
         }
         (byte, other_byte) => byte == other_byte, // only at the ends of both
     }
@@ -106,8 +120,15 @@ fn are_identical(line: &[u8], other: &[u8]) -> bool {
 
 /// Return whether a segment ends in a space and a full stop, ignoring white space at its end.
 fn ends_in_separate_period(line: &[u8]) -> bool {
-    let may_end_so = line.last().is_some_and(|&byte| byte == b'.' || !byte.is_ascii_graphic());
-    may_end_so && trim_end(line).ends_with(b" .")
+    match line.last() {
+        Some(byte) if byte.is_ascii_graphic() => line.ends_with(b" ."),
+        _ => trim_end(line).ends_with(b" ."),
+    }
+}
+
+/// Return whether a segment contains only white space.
+fn is_blank(line: &[u8]) -> bool {
+    !line.first().is_some_and(u8::is_ascii_graphic) && trim_start(line).is_empty()
 }
 
 /// Maximum number of Han characters kept per input.
@@ -129,7 +150,7 @@ impl InputWarnings {
     fn examine_batch(&mut self, first: u64, count: usize, lexed: &Lexed<'_>) {
         let lines = (0..count).map_while(|i| Some((i, lexed.line(i)?)));
         for (i, line) in lines {
-            if trim_start(line).is_empty() && !lexed.is_missing(i) {
+            if is_blank(line) && !lexed.is_missing(i) {
                 self.empty.add(first + i as u64 + 1);
             }
             if is_examined(first + i as u64) {
@@ -330,6 +351,14 @@ mod tests {
             ("a b", "a b b", false),
             ("a", "", false),
             ("a b c", "a x c", false),
+            ("a bc", "a  bc", true),
+            ("a bc", "a\tbc", true),
+            ("a bc", "abc", false),
+            ("a segment of more than one block", "a segment of more\t than one block ", true),
+            ("a segment of more than one block", "a segment of more than one blocks", false),
+            ("a segment of more than one block", "a segment of mores than one block", false),
+            ("exactly 16 bytes", "exactly 16 bytes", true),
+            ("exactly 16 bytes", "exactly 16 bytes more", false),
         ] {
             assert_eq!(are_identical(line.as_bytes(), other.as_bytes()), identical, "{line:?}");
             assert_eq!(are_identical(other.as_bytes(), line.as_bytes()), identical, "{other:?}");

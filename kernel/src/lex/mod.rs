@@ -220,8 +220,11 @@ impl<'a> Lexed<'a> {
 
     /// Return the lexed text of segment `i`, unless the segments were tokenized by the caller. It
     /// has newlines if the segment has.
+    #[inline(always)]
     pub fn line(&self, i: usize) -> Option<&'a [u8]> {
-        if let Ok(index) = self.multiline_segments.binary_search(&(i as u32)) {
+        if !self.multiline_segments.is_empty()
+            && let Ok(index) = self.multiline_segments.binary_search(&(i as u32))
+        {
             let start = if index == 0 { 0 } else { self.multiline_ends[index - 1] };
             return Some(&self.multiline_text[start..self.multiline_ends[index]]);
         }

@@ -234,6 +234,22 @@ pub unsafe trait Vector: Copy {
     unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders;
     /// Return the highest bit of each bitset, to be shifted into the bits above.
     unsafe fn carry(ends: Self::Orders) -> Self::Orders;
+    /// Return the same end positions as [`Vector::next_ends`] twice: in a form for the next call,
+    /// and by order. `step` is the index of the token, and the first `ends` are 0.
+    ///
+    /// In the first form, an implementation may keep an n-gram in one lane while it gets longer.
+    /// Then only the second form, which the next call does not wait for, moves lanes.
+    #[inline(always)]
+    unsafe fn extend_ngrams(
+        ends: Self::Orders,
+        carry: Self::Orders,
+        equal: u64,
+        _step: usize,
+    ) -> (Self::Orders, Self::Orders) {
+        // SAFETY: guaranteed by the caller.
+        let ends = unsafe { Self::next_ends(ends, carry, equal) };
+        (ends, ends)
+    }
     /// Mark the lowest unused position in `ends` as used, for the orders whose flag is set. Clear
     /// the flag of each order that has such a position.
     unsafe fn use_lowest(
@@ -414,6 +430,32 @@ mod x86 {
         // SAFETY: this function enables the features of Avx2.
         unsafe { job.run::<Avx2>() }
     }
+
+    /// The lanes of n-grams at one step of [`Vector::extend_ngrams`]. The n-gram that starts at step
+    /// `s` is in lane `s % 8`.
+    #[repr(align(64))]
+    struct StepLanes {
+        /// All bits of the lane whose n-gram starts at this step.
+        start: [u64; ORDERS],
+        /// The lane of each order.
+        lanes: [u64; ORDERS],
+    }
+
+    /// The lanes at the steps 0 to 7, which repeat.
+    static STEP_LANES: [StepLanes; ORDERS] = {
+        let mut steps = [const { StepLanes { start: [0; ORDERS], lanes: [0; ORDERS] } }; ORDERS];
+        let mut step = 0;
+        while step < ORDERS {
+            steps[step].start[step] = u64::MAX;
+            let mut order = 0;
+            while order < ORDERS {
+                steps[step].lanes[order] = ((step + ORDERS - order) % ORDERS) as u64;
+                order += 1;
+            }
+            step += 1;
+        }
+        steps
+    };
 
     #[derive(Clone, Copy)]
     pub struct Avx2;
@@ -778,6 +820,23 @@ mod x86 {
         #[inline(always)]
         unsafe fn carry(ends: Self::Orders) -> Self::Orders {
             _mm512_srli_epi64::<63>(ends)
+        }
+
+        #[inline(always)]
+        unsafe fn extend_ngrams(
+            ends: Self::Orders,
+            carry: Self::Orders,
+            equal: u64,
+            step: usize,
+        ) -> (Self::Orders, Self::Orders) {
+            let step_lanes = &STEP_LANES[step % ORDERS];
+            let start = _mm512_load_si512(step_lanes.start.as_ptr().cast());
+            let lanes = _mm512_load_si512(step_lanes.lanes.as_ptr().cast());
+            let shifted = _mm512_or_si512(_mm512_add_epi64(ends, ends), carry);
+            // (shifted | start) & equal
+            let equal = _mm512_set1_epi64(equal as i64);
+            let ends = _mm512_ternarylogic_epi64::<0xA8>(shifted, start, equal);
+            (ends, _mm512_permutexvar_epi64(lanes, ends))
         }
 
         #[inline(always)]

@@ -69,18 +69,19 @@ unsafe fn match_words<V: Vector, const W: usize>(
     unsafe {
         let mut ends = [V::orders(0); W];
         let mut used = [V::orders(0); W];
-        for &id in steps {
+        for (step, &id) in steps.iter().enumerate() {
             // This is `match_character`, inlined by hand: bitsets passed by reference would not
             // stay in registers.
             let equal = positions.add(id as usize * W);
             let (mut carry, mut free) = (V::orders(0), V::unfound());
             for w in 0..W {
                 let previous = ends[w];
-                ends[w] = V::next_ends(previous, carry, *equal.add(w));
+                let by_order;
+                (ends[w], by_order) = V::extend_ngrams(previous, carry, *equal.add(w), step);
                 if w + 1 < W {
                     carry = V::carry(previous);
                 }
-                (used[w], free) = V::use_lowest(used[w], ends[w], free);
+                (used[w], free) = V::use_lowest(used[w], by_order, free);
             }
         }
         clear_positions(bits, positions, W);
@@ -116,12 +117,12 @@ unsafe fn match_groups<V: Vector>(
     unsafe {
         let mut ends = [[V::orders(0); GROUP_WORDS]; MAX_GROUPS];
         let mut used = [[V::orders(0); GROUP_WORDS]; MAX_GROUPS];
-        for &id in steps {
+        for (step, &id) in steps.iter().enumerate() {
             let equal = positions.add(id as usize * width);
             let (mut carry, mut free) = (V::orders(0), V::unfound());
             for (i, (ends, used)) in ends.iter_mut().zip(&mut used).take(groups).enumerate() {
                 let equal = equal.add(i * GROUP_WORDS);
-                match_character::<V, GROUP_WORDS>(ends, used, &mut carry, &mut free, equal);
+                match_character::<V, GROUP_WORDS>(ends, used, &mut carry, &mut free, equal, step);
             }
         }
         clear_positions(bits, positions, width);
@@ -163,14 +164,16 @@ unsafe fn match_character<V: Vector, const W: usize>(
     carry: &mut V::Orders,
     free: &mut V::Flags,
     equal: *const u64,
+    step: usize,
 ) {
     for w in 0..W {
         let previous = ends[w];
         // SAFETY: the caller guarantees that `V` is available.
         unsafe {
-            ends[w] = V::next_ends(previous, *carry, *equal.add(w));
+            let by_order;
+            (ends[w], by_order) = V::extend_ngrams(previous, *carry, *equal.add(w), step);
             *carry = V::carry(previous);
-            (used[w], *free) = V::use_lowest(used[w], ends[w], *free);
+            (used[w], *free) = V::use_lowest(used[w], by_order, *free);
         }
     }
 }

@@ -116,12 +116,14 @@ impl Work {
 /// Number of entries written to new memory between two polls; mapping new pages is slow.
 const MAX_UNPOLLED_ENTRIES: usize = 1 << 20;
 
-/// Extend `values` with zeros to at least this length.
+/// Extend `values` with zeros to at least this length, polling if there are many.
 pub fn extend_to<T: Clone + Default>(values: &mut Vec<T>, length: usize) {
     values.reserve_exact(length.saturating_sub(values.len()));
     while values.len() < length {
-        poll();
         values.resize(length.min(values.len() + MAX_UNPOLLED_ENTRIES), T::default());
+        if values.len() < length {
+            poll();
+        }
     }
 }
 

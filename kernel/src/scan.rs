@@ -44,10 +44,10 @@ struct UnlexedBatch {
 }
 
 impl UnlexedBatch {
-    fn as_batch<'a>(&'a self, names: &'a InputNames) -> count::Batch<'a> {
+    fn as_batch<'a>(&'a self, names: &'a InputNames, has_warnings: bool) -> count::Batch<'a> {
         let Self { first, count, hypotheses, references, .. } = self;
         let (first, count) = (*first, *count);
-        count::Batch { first, count, hypotheses, references, names, has_warnings: true }
+        count::Batch { first, count, hypotheses, references, names, has_warnings }
     }
 }
 
@@ -171,6 +171,8 @@ pub struct Scan {
     access: FeedAccess,
     names: InputNames,
     is_busy: AtomicBool,
+    /// Whether to collect the counts for warnings about the texts.
+    pub has_warnings: bool,
 }
 
 /// A guard for a part of a run. If the guard is dropped before the part is complete, the run ends.
@@ -209,7 +211,7 @@ impl Scan {
             is_taken: Mutex::new(false),
             released: Condvar::new(),
         };
-        Self { access: turns, names, is_busy: AtomicBool::new(false) }
+        Self { access: turns, names, is_busy: AtomicBool::new(false), has_warnings: true }
     }
 
     /// Count about `segments` further segments, or all remaining segments (`None`), with one thread
@@ -286,7 +288,7 @@ impl Scan {
             };
             let Some(batch) = next else { return Ok(()) };
             let number = batch.number;
-            let rows = worker.count(&batch.as_batch(&self.names), summary);
+            let rows = worker.count(&batch.as_batch(&self.names, self.has_warnings), summary);
             sink.take(number, rows.map_err(|error| (number, error))?);
         }
     }

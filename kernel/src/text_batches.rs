@@ -184,6 +184,8 @@ pub struct TokenBlock {
     pub segment_ends: Vec<u32>,
     /// The indices of missing segments.
     pub missing_segments: Vec<u32>,
+    /// Whether a token may be other than a token id below 2^24, which has four bytes from `@` on.
+    pub has_other_tokens: bool,
 }
 
 /// A batch of tokenized segments in preparation.

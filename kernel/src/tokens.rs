@@ -25,12 +25,15 @@ pub struct Tokens {
     ends: Vec<u32>,
     keys: Vec<u64>,
     count: usize,
+    /// Whether every token is a token id of four bytes.
+    are_small_ids: bool,
 }
 
 impl Tokens {
     /// Remove all tokens and keep the memory.
     pub fn clear(&mut self) {
         self.count = 0;
+        self.are_small_ids = false;
         self.ensure_capacity(0);
     }
 
@@ -130,6 +133,16 @@ impl Tokens {
                 };
             }
         }
+    }
+
+    /// Set the keys of token ids of four bytes without NUL, which make up `text`.
+    pub(crate) fn set_id_keys(&mut self, text: &[u8]) {
+        let keys = &mut self.keys[..self.count];
+        debug_assert_eq!(text.len(), 4 * keys.len());
+        for (key, bytes) in keys.iter_mut().zip(text.as_chunks().0) {
+            *key = u32::from_le_bytes(*bytes).into();
+        }
+        self.are_small_ids = true;
     }
 
     /// Return the start and end of token `i`.
@@ -236,6 +249,11 @@ impl<'a> View<'a> {
     pub fn keys(&self) -> &'a [u64] {
         // SAFETY: the view lies within the tokens.
         unsafe { self.tokens.keys.get_unchecked(self.first..self.first + self.count) }
+    }
+
+    /// Return whether every token of the text is a token id of four bytes.
+    pub(crate) fn has_small_ids(&self) -> bool {
+        self.tokens.are_small_ids
     }
 
     /// Return a pointer to the first key. At least 64 more keys are readable after the last one.

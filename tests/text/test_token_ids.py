@@ -68,6 +68,20 @@ def test_long_segments_equal_decimal_strings(length):
     ) == expected
 
 
+@pytest.mark.parametrize("largest", [2**15, 2**20 - 1, 2**20, 2**24 - 1, 2**24, 2**32, 2**40])
+def test_long_segments_with_large_ids_equal_decimal_strings(largest):
+    random = np.random.default_rng(1)
+    references = random.integers(0, 200, (8, 2, 90), np.uint64)
+    references[3:6, 1, ::7] = largest
+    hypotheses = references[:, 1].copy()
+    hypotheses[:, ::3] = largest
+    expected = score_decimals("bleu", hypotheses, references)
+    assert (
+        tb.BLEU().score(hypotheses, references).value,
+        list(tb.BLEU().segments(hypotheses, references)),
+    ) == expected
+
+
 @pytest.mark.parametrize("name", ["rouge-1", "rouge-2", "rouge-l"])
 def test_rouge_of_ids_equals_decimal_strings(name):
     pytest.importorskip("rouge_score")

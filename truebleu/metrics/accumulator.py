@@ -91,7 +91,12 @@ class Accumulator:
             # Tuples are never mistaken for sacreBLEU's reference streams.
             references = [tuple(item) if isinstance(item, list) else item for item in references]
         totals, summary = self._metric.count(
-            hypotheses, references, workers=workers, totals=True, is_part=True
+            hypotheses,
+            references,
+            workers=workers,
+            totals=True,
+            is_part=True,
+            examines_text=False,
         )
         self._add_sums(summary["segments"], totals.tolist()[0], summary["references"])
 

@@ -73,8 +73,6 @@ CountedRows = tuple[list[list[int]], Sequence[int]]
 # Mean lengths are integers in units of 1/720,720 token: 720,720 is divisible by 1, 2, ..., 16.
 PARTS_PER_TOKEN = 720720
 
-_allocate = object.__new__
-
 
 class MetricFailedError(InputError):
     """Raised if a metric cannot score a text, or if the metric's own program fails.
@@ -95,12 +93,13 @@ class Corpus:
     totals: whether to return only the sum of all rows.
     is_part: whether more text follows, so that `check_corpus` must wait for the sum of all parts.
     unicode_form: Unicode form to which the text was converted.
+    examines_text: whether the summary has the counts for warnings about the text.
     data_fields: signature fields about the text (default: those of re-segmented hypotheses).
     """
 
     __slots__ = (
         *("hypotheses", "references", "workers", "sources", "progress"),
-        *("totals", "is_part", "unicode_form", "data_fields"),
+        *("totals", "is_part", "unicode_form", "examines_text", "data_fields"),
     )
 
     def __init__(
@@ -114,12 +113,13 @@ class Corpus:
         totals: bool = False,
         is_part: bool = False,
         unicode_form: str | None = None,
+        examines_text: bool = True,
         data_fields: Mapping[str, str] | None = None,
     ) -> None:
         self.hypotheses, self.references, self.sources = hypotheses, references, sources
         self.workers = argument_checks.check_workers(workers)
         self.progress, self.totals, self.is_part = progress, totals, is_part
-        self.unicode_form = unicode_form
+        self.unicode_form, self.examines_text = unicode_form, examines_text
         if data_fields is None:
             data_fields = getattr(hypotheses, "signature_fields", None)
         self.data_fields = data_fields
@@ -168,7 +168,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
     class of its scores (`SCORE`). `build_kernel_settings` returns the kernel's settings.
     """
 
-    __slots__ = ("_kernel", "_reads_text", "_tokenizes_in_kernel")
+    __slots__ = ("_kernel", "_reads_text", "_score_in_kernel", "_tokenizes_in_kernel")
 
     NAME: ClassVar[str]
     # Keys of the papers to cite, in truebleu.text.citations.
@@ -563,6 +563,13 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
         )
         self._reads_text = self._tokenizes_in_kernel and self.unicode_form is None
         self._kernel: _kernel.Metric = self.build_kernel_metric()
+        # The kernel's function that returns the score of a segment, or None if Python takes part.
+        is_sufficient = self._reads_text and self._has_kernel_formula
+        self._score_in_kernel = (
+            self._kernel.sentence_score
+            if is_sufficient and self._max_references == maxsize
+            else None
+        )
 
     def build_kernel_metric(self, **changes: Any) -> Any:
         """Return the kernel's metric, with some settings changed."""
@@ -590,6 +597,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
             corpus.hypotheses,
             corpus.references,
             workers=corpus.workers,
+            examines_text=corpus.examines_text,
             **self._tokenizer_settings,
         )
 
@@ -683,7 +691,8 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
         """
         if check_text:
             return self._score_with_warnings(hypotheses, references, workers)
-        return self._score_corpus(self.make_corpus(hypotheses, references, workers, totals=True))
+        options = {"totals": True, "examines_text": False}
+        return self._score_corpus(self.make_corpus(hypotheses, references, workers, **options))
 
     def _score_with_warnings(self, *inputs: Any) -> S:
         score: S = checked_scores.score_with_warnings(self, *inputs)
@@ -733,7 +742,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
         workers: int = 1,
     ) -> Statistics:
         """Return the sufficient statistics per segment. See `score` for the arguments."""
-        return self.count(hypotheses, references, workers=workers)[0]
+        return self.count(hypotheses, references, workers=workers, examines_text=False)[0]
 
     @accept_ids
     @argument_checks.explain_keywords
@@ -750,7 +759,9 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
         Scores(2 segments: [66.87, 50.00])
         """
-        return self._score_segments(self.make_corpus(hypotheses, references, workers))
+        return self._score_segments(
+            self.make_corpus(hypotheses, references, workers, examines_text=False)
+        )
 
     def _score_segments(self, corpus: Corpus) -> Scores:
         if not self._has_kernel_formula:
@@ -768,24 +779,20 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
         >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
         (80.0, 50.0, 33.333333333333336, 25.0)
         """
-        if not self._reads_text:
-            return self._score_sentence(hypothesis, references)
         try:
-            value, row, count = self._kernel.sentence(hypothesis, references)
+            # Few look-ups: this method takes as long as the kernel takes for a short text.
+            score_in_kernel = self._score_in_kernel
+            if score_in_kernel is not None:
+                return score_in_kernel(self, hypothesis, references)  # type: ignore[no-any-return]
+            if self._reads_text:
+                value, row, count = self._kernel.sentence(hypothesis, references)
+                if count <= self._max_references:
+                    if not self._has_kernel_formula:
+                        value = self._compute_score(unpack_row(row), segment=True)
+                    return self.SCORE(self, row, count, True, value)  # type: ignore[return-value]
         except TypeError:
-            return self._score_sentence(hypothesis, references)
-        if count > self._max_references:
-            return self._score_sentence(hypothesis, references)
-        if not self._has_kernel_formula:
-            value = self._compute_score(unpack_row(row), segment=True)
-        # Set the attributes directly: the constructor would take as long as reading the text.
-        score: Any = _allocate(self.SCORE)
-        score._metric = self  # noqa: SLF001
-        score._packed_row = row  # noqa: SLF001
-        score._references = count  # noqa: SLF001
-        score._segment = True  # noqa: SLF001
-        score._value = value  # noqa: SLF001
-        return score  # type: ignore[no-any-return]
+            pass
+        return self._score_sentence(hypothesis, references)
 
     def _score_sentence(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """Return a segment's score, or raise an error that explains the fault in the input."""
@@ -802,7 +809,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
             hypotheses = read_token_ids("hypothesis", hypotheses)
             all_references = read_token_ids("references", all_references)
         table, summary = metric._count_and_check_corpus(  # noqa: SLF001
-            metric.make_corpus(hypotheses, all_references, sources=sources)
+            metric.make_corpus(hypotheses, all_references, sources=sources, examines_text=False)
         )
         row = table.tolist()[0]
         score: S = metric.score_from_row(
@@ -815,7 +822,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source for each pair")
         return lambda texts, others: self._score_segments(
-            Corpus(texts, others, workers, is_part=True)
+            Corpus(texts, others, workers, is_part=True, examines_text=False)
         )
 
     # ---- other ----

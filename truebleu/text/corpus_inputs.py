@@ -50,18 +50,20 @@ def scan_corpus(
     extra_kernels: Sequence[_kernel.Metric] = (),
     sources: Hypotheses | None = None,
     split_sources: bool = False,
+    examines_text: bool = True,
 ) -> _kernel.Scan:
     """Scan hypotheses and references of any accepted kind with `kernel`, and return the result.
 
     `tokenize` and `lowercase` are for metrics that accept tokens or custom tokenizers.
     The statistics of `extra_kernels`, which accept only text, are appended. With `sources`, the
     kernel reads them before the hypotheses; `split_sources` splits them at white space.
+    Without `examines_text`, the summary lacks the counts for warnings about the texts.
     """
     all_ids = isinstance(hypotheses, TokenIds) and isinstance(references, TokenIds)
     if all_ids and tokenize in ("ids", "none") and len(hypotheses):
         sources = [references.make_source("references")]
         source = hypotheses.make_source("hypotheses")
-        return kernel.scan(source, sources, workers, list(extra_kernels))
+        return kernel.scan(source, sources, workers, list(extra_kernels), examines_text)
     hypotheses, references = _recognize_inputs(hypotheses, references)
     if isinstance(hypotheses, tuple) and not hypotheses:
         raise InputError("hypotheses: no segments (expected at least one)")
@@ -82,7 +84,7 @@ def scan_corpus(
         if splitter is not None and split_sources and not splitter.takes_tokens:
             make_source = Splitter(str.split).make_source
         streams.insert(0, make_source("sources", recognize_sources(sources)))
-    return kernel.scan(streams[0], streams[1:], workers, list(extra_kernels))
+    return kernel.scan(streams[0], streams[1:], workers, list(extra_kernels), examines_text)
 
 
 def tokenize_segments(
@@ -358,7 +360,11 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
     stream_count = len(references)
     # The number of lines in a file is not known yet.
     segment_count = len(hypotheses) if isinstance(hypotheses, tuple) else stream_count
+    is_square = stream_count == segment_count
     if not stream_count or segment_count == stream_count == 1:
+        return
+    first = references[0]
+    if is_square and not (isinstance(first, list) and len(first) == segment_count):
         return
     lengths = {len(item) if is_sequence(item) else 0 for item in references}
     # Streams of almost as many references as segments: a line is missing or superfluous.
@@ -367,7 +373,6 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
         and len(lengths) == 1
         and 10 * abs(max(lengths) - segment_count) <= segment_count
     )
-    is_square = stream_count == segment_count
     if not is_almost and (
         lengths != {segment_count}
         or (is_square and not all(isinstance(item, list) for item in references))

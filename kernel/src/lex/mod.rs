@@ -387,7 +387,8 @@ impl Lexer {
         let multiline = (&folded[..], &multiline_text[..], &multiline_ends[..]);
         self.lex_exceptions(text, lines, multiline, annex_text, annex, exceptions);
         annex_text.finish();
-        annex.make_keys(annex_text.padded(), true);
+        let may_contain_nul = memchr::memchr(0, annex_text.padded().bytes()).is_some();
+        annex.make_keys(annex_text.padded(), may_contain_nul);
         Ok(Lexed {
             text,
             tokens,
@@ -556,7 +557,11 @@ fn lex_token_block(
     }
     tokens.set_count(ends.len());
     let text = token_block.text.padded();
-    tokens.make_keys(text, memchr::memchr(0, text.bytes()).is_some());
+    if token_block.has_other_tokens {
+        tokens.make_keys(text, memchr::memchr(0, text.bytes()).is_some());
+    } else {
+        tokens.set_id_keys(text.bytes());
+    }
     lines.token_ends.extend_from_slice(&token_block.segment_ends);
     exceptions.extend(
         token_block.missing_segments.iter().map(|&segment| Exception { segment, tokens: None }),

@@ -3,7 +3,7 @@
 use super::alignment;
 use super::pairwise::{MeanScores, Pairs, ReadPairs};
 use super::run::{MAX_WORKERS, Scan, interruptible, run_on_text, summary_dict};
-use super::sentence::{ReaderPool, ReaderSlot};
+use super::sentence::{ReaderPool, ReaderSlot, ScoreClass};
 use super::sources::Source;
 use super::table::{Scores, Table};
 use super::{LexerSettings, current_instructions, selected_instructions, to_stopped_error};
@@ -26,8 +26,8 @@ use crate::ter;
 use crate::text_batches::MAX_BATCH_SEGMENTS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
-use std::sync::Arc;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyString};
+use std::sync::{Arc, OnceLock};
 
 /// A function that creates a counter for an instruction set.
 type MakeCounter = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn SingleMetricCount>> + Send + Sync>;
@@ -49,6 +49,7 @@ pub struct Metric {
     /// The width of the rows that the formulas accept, or 0 if they cannot score rows.
     width: usize,
     reader_pool: ReaderPool,
+    score_class: OnceLock<ScoreClass>,
 }
 
 impl Metric {
@@ -87,6 +88,7 @@ impl Metric {
             corpus,
             width,
             reader_pool: ReaderPool::default(),
+            score_class: OnceLock::new(),
         }
     }
 
@@ -270,14 +272,16 @@ impl Metric {
     }
 
     /// Start a scan of hypotheses and references. Each row contains this metric's columns, followed
-    /// by the columns of `others`.
-    #[pyo3(signature = (hypotheses, references, workers, others=Vec::new()))]
+    /// by the columns of `others`. Without `examines_text`, the summaries lack the counts for warnings
+    /// about the texts.
+    #[pyo3(signature = (hypotheses, references, workers, others=Vec::new(), examines_text=true))]
     fn scan(
         &self,
         hypotheses: &Source,
         references: Vec<PyRef<'_, Source>>,
         workers: usize,
         others: Vec<PyRef<'_, Self>>,
+        examines_text: bool,
     ) -> PyResult<Scan> {
         let references = references.iter().map(|source| source.take());
         let inputs = Inputs {
@@ -289,7 +293,8 @@ impl Metric {
             counters.push(other.counter()?);
         }
         let counter = combine_counters(counters);
-        let scan = crate::scan::Scan::new(inputs);
+        let mut scan = crate::scan::Scan::new(inputs);
+        scan.has_warnings = examines_text;
         Ok(Scan { scan, counter, workers: workers.clamp(1, MAX_WORKERS) })
     }
 
@@ -338,6 +343,28 @@ impl Metric {
                 run_on_text(py, texts.byte_count(), || reader.sentence(texts.block(), count))??;
             Ok((self.segment.score(row), row_bytes(py, row)?, count))
         })
+    }
+
+    /// Return the score of one segment as an object of the class of the Python metric's scores.
+    #[pyo3(signature = (metric, hypothesis, references, /))]
+    fn sentence_score<'py>(
+        &self,
+        metric: &Bound<'py, PyAny>,
+        hypothesis: &Bound<'py, PyString>,
+        references: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = hypothesis.py();
+        let class = match self.score_class.get() {
+            Some(class) => class,
+            None => {
+                let class = ScoreClass::new(metric.getattr("SCORE")?.cast_into()?)?;
+                self.score_class.get_or_init(|| class)
+            }
+        };
+        let (value, row, count) = self.sentence(hypothesis, references)?;
+        let (value, count) = (PyFloat::new(py, value), count.into_pyobject(py)?);
+        let is_segment = PyBool::new(py, true);
+        class.create(py, [metric, &row, &count, &is_segment, &value])
     }
 
     /// Return the mean score of each hypothesis in each set against the set's references. Without

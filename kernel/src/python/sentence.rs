@@ -3,8 +3,12 @@
 use super::sources::{ByteOwners, not_text_error, several};
 use crate::count::Reader;
 use crate::text_batches::{Block, BorrowedSegment, check_text_size};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyList, PyString, PyType};
+use std::ffi::c_void;
+use std::mem::transmute;
 use std::sync::{Mutex, PoisonError};
 
 /// The texts of one segment.
@@ -106,6 +110,61 @@ impl SegmentTexts {
     pub fn clear(&mut self) {
         self.segments_mut().clear();
         self.owners = ByteOwners::default();
+    }
+}
+
+/// The class of a metric's scores. Scores are created without calling Python code, which would take
+/// longer than reading a short text.
+pub struct ScoreClass {
+    class: Py<PyType>,
+    /// The descriptors of [`ScoreClass::ATTRIBUTES`], and the function that sets the attributes.
+    descriptors: [Py<PyAny>; 5],
+    set: ffi::descrsetfunc,
+}
+
+impl ScoreClass {
+    /// The slots of `TableScore`, in the order of the arguments of [`ScoreClass::create`].
+    const ATTRIBUTES: [&str; 5] = ["_metric", "_packed_row", "_references", "_segment", "_value"];
+
+    /// Prepare a class derived from `TableScore`.
+    pub fn new(class: Bound<'_, PyType>) -> PyResult<Self> {
+        let mut descriptors = Vec::new();
+        for name in Self::ATTRIBUTES {
+            descriptors.push(class.getattr(name)?);
+        }
+        let kind = descriptors[0].get_type();
+        // SAFETY: the type is valid. All descriptors of slots have the same type.
+        let set = unsafe { ffi::PyType_GetSlot(kind.as_type_ptr(), ffi::Py_tp_descr_set) };
+        if set.is_null() || descriptors.iter().any(|one| !one.get_type().is(&kind)) {
+            return Err(PyTypeError::new_err("the score class has no slots"));
+        }
+        let mut descriptors = descriptors.into_iter().map(Bound::unbind);
+        Ok(Self {
+            class: class.unbind(),
+            descriptors: std::array::from_fn(|_| descriptors.next().expect("one per attribute")),
+            // SAFETY: this slot of a type has this signature.
+            set: unsafe { transmute::<*mut c_void, ffi::descrsetfunc>(set) },
+        })
+    }
+
+    /// Create a score with these attributes.
+    pub fn create<'py>(
+        &self,
+        py: Python<'py>,
+        attributes: [&Bound<'py, PyAny>; 5],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: the class is a type without a constructor in C, and owns its descriptors. The
+        // result of the first call is a new object or null with an exception.
+        unsafe {
+            let score = ffi::PyType_GenericAlloc(self.class.as_ptr().cast(), 0);
+            let score = Bound::from_owned_ptr_or_err(py, score)?;
+            for (descriptor, value) in self.descriptors.iter().zip(attributes) {
+                if (self.set)(descriptor.as_ptr(), score.as_ptr(), value.as_ptr()) != 0 {
+                    return Err(PyErr::fetch(py));
+                }
+            }
+            Ok(score)
+        }
     }
 }
 

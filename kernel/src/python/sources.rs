@@ -321,6 +321,7 @@ fn push_tokens(
     segment: usize,
 ) -> PyResult<()> {
     let mut work = Work::default();
+    block.has_other_tokens = true;
     for token in tokens.try_iter()? {
         let token = token?;
         work.add(64);

@@ -252,6 +252,7 @@ impl IdTexts {
                 block.token_ends.extend((1..=low.len() as u32).map(|i| first + 4 * i));
                 continue;
             }
+            block.has_other_tokens = true;
             for position in ids {
                 let mut rest = self.id(position);
                 let shortest = buffer.len() + if rest < 1 << 24 { 4 } else { 1 };

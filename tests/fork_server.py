@@ -37,14 +37,14 @@ class ForkServer:
         other_end.close()
 
     def run(self, arguments: list[str], stdin: bytes, cwd: str) -> subprocess.CompletedProcess:
-        """Return the status and the outputs of the command with these arguments."""
+        """Return the status and the outputs of the command, in the environment of the caller."""
         read_in, write_in = os.pipe()
         read_out, write_out = os.pipe()
         read_err, write_err = os.pipe()
         child_ends = [read_in, write_out, write_err]
-        request = json.dumps([arguments, os.fspath(cwd)]).encode("utf-8", "surrogatepass")
+        request = json.dumps([arguments, os.fspath(cwd), dict(os.environ)])
         socket.send_fds(self.socket, [len(request).to_bytes(4)], child_ends)
-        self.socket.sendall(request)
+        self.socket.sendall(request.encode("ascii"))
         for descriptor in child_ends:
             os.close(descriptor)
         with ThreadPoolExecutor(max_workers=3) as pool:
@@ -88,7 +88,9 @@ def serve(connection: socket.socket, main: str, *preloaded: str) -> None:
             for target, descriptor in enumerate(descriptors):
                 os.dup2(descriptor, target)
                 os.close(descriptor)
-            arguments, cwd = json.loads(request.decode("utf-8", "surrogatepass"))
+            arguments, cwd, environment = json.loads(request)
+            os.environ.clear()
+            os.environ.update(environment)
             os.chdir(cwd)
             signal.alarm(120)  # seconds, after which a command that hangs is ended
             sys.argv[1:] = arguments

@@ -37,7 +37,7 @@ Call = Callable[[], Any] | tuple[Callable[[], Any], Callable[[Any], Any]]
 
 
 def run_job(name: str, arguments: list[Any]) -> dict[str, Any]:
-    """Call a job's function; return its processor time, elapsed time and result."""
+    """Call a job's function; return its processor time, elapsed time, result and peak memory."""
     module, _, function_name = name.rpartition(".")
     function = getattr(importlib.import_module(module or __name__), function_name)
     parameters = list(inspect.signature(function).parameters.values())
@@ -53,13 +53,23 @@ def run_job(name: str, arguments: list[Any]) -> dict[str, Any]:
     elapsed, processor = time.perf_counter(), _read_processor_seconds()
     result = call()
     processor, elapsed = _read_processor_seconds() - processor, time.perf_counter() - elapsed
-    return {"processor": processor, "elapsed": elapsed, "result": convert(result)}
+    report = {"processor": processor, "elapsed": elapsed, "result": convert(result)}
+    return {**report, "peak": _get_peak_resident()}
 
 
 def _read_processor_seconds() -> float:
     """Return the processor time of this process, all its threads, and its ended children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def _get_peak_resident() -> int:
+    """Return the peak memory of this process in bytes."""
+    if sys.platform == "linux":  # getrusage would include the memory of the parent process
+        status = Path("/proc/self/status").read_text()
+        return 1024 * int(status.split("VmHWM:")[1].split()[0])
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 # ---- text ----
@@ -483,32 +493,30 @@ def sum_groups(layout: str, by: list[str], bucket: int, hyps: Lines, refs: Lines
 
 
 def score_table(engine: str, folder: Path) -> Call:
-    """Return the BLEU of a folder of Parquet files, and the peak resident memory in bytes.
+    """Return the BLEU of a folder of Parquet files.
 
     engine: "kernel" for the same rows as Arrow batches in memory, without an engine.
     """
+    # Each branch imports only what it needs, because the memory of the process is measured.
+    if engine == "duckdb":
+        from truebleu.engines import duckdb
+
+        return lambda: duckdb.corpus_bleu(folder).value
+    if engine == "kernel":
+        import pyarrow.parquet as pq
+
+        from truebleu.engines import Sums
+
+        table = pq.read_table(folder, columns=["hyp", "ref"])
+        return lambda: Sums("bleu").update(table).score().value
     import polars as pl
-    import pyarrow.parquet as pq
 
-    from truebleu.engines import Sums, duckdb, polars
+    from truebleu.engines import polars
 
-    def score_value() -> Any:
-        if engine == "duckdb":
-            return duckdb.corpus_bleu(folder).value
-        if engine == "kernel":
-            return Sums("bleu").update(table).score().value
-        if engine == "polars":
-            return polars.corpus_bleu(pl.scan_parquet(f"{folder}/*.parquet")).value
-        return polars.corpus_bleu(map(pl.scan_parquet, sorted(folder.glob("*.parquet")))).value
-
-    table = pq.read_table(folder, columns=["hyp", "ref"]) if engine == "kernel" else None
-    return score_value, lambda value: [value, _get_peak_resident()]
-
-
-def _get_peak_resident() -> int:
-    """Return the peak memory of this process in bytes; getrusage would include the parent's."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+    if engine == "polars":
+        return lambda: polars.corpus_bleu(pl.scan_parquet(f"{folder}/*.parquet")).value
+    files = sorted(folder.glob("*.parquet"))
+    return lambda: polars.corpus_bleu(map(pl.scan_parquet, files)).value
 
 
 def score_parquet_by_sacrebleu(rows: int, folder: Path) -> Call:

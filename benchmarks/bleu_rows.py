@@ -99,6 +99,7 @@ def _compare_with_wc(
                 make_command("wc", "-w", *text.files, LC_ALL="C.UTF-8"),
                 max_ratio=max_ratio,
                 tolerance=None,
+                note="Tokenizing and matching set the floor, as described above.",
             )
 
 
@@ -217,7 +218,7 @@ def tokenizers(runs: int) -> Iterator[Row]:
             f"{ratio:.2f} ×",
             ratio <= 3,
             {name: costs[name], "13a": costs["13a"]},
-            f"a byte has {ratio * per_token['13a'] / per_token[name]:.1f} × as many tokens as "
+            f"A byte has {ratio * per_token['13a'] / per_token[name]:.1f} × as many tokens as "
             f"with 13a, and a token costs {per_token[name] / per_token['13a']:.2f} × as much.",
         )
 

@@ -58,6 +58,7 @@ def drop_in() -> Iterator[Comparison]:
             "sacrebleu",
             make_command(*get_script("sacrebleu", *words)),
             min_ratio=min_ratio,
+            note="Importing sacreBLEU takes most of the time.",
         )
 
 

@@ -42,7 +42,7 @@ _ENVIRONMENT |= {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one run, in seconds, its output, and the peak of its resident memory in bytes."""
+    """The cost of one run in seconds, its output, and the peak memory of a job in bytes."""
 
     processor: float
     elapsed: float
@@ -94,9 +94,7 @@ def make_command(*command: object, **environment: str) -> Callable[[], Cost]:
             child.returncode = os.waitstatus_to_exitcode(status)
             _check_status(command, child.returncode, errors)
             processor = usage.ru_utime + usage.ru_stime
-            # The unit is bytes on macOS, and KiB elsewhere.
-            peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-            return Cost(processor, elapsed, _read_text(output), peak)
+            return Cost(processor, elapsed, _read_text(output))
 
     return run
 
@@ -113,7 +111,7 @@ def make_job(
         cost = command()
         report = json.loads(cost.output.splitlines()[-1])
         result = json.dumps(report["result"])
-        return Cost(report["processor"], report["elapsed"], result, cost.peak)
+        return Cost(report["processor"], report["elapsed"], result, report["peak"])
 
     return run
 

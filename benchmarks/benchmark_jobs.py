@@ -65,9 +65,9 @@ def _read_processor_seconds() -> float:
 
 def _get_peak_resident() -> int:
     """Return the peak memory of this process in bytes."""
-    if sys.platform == "linux":  # getrusage would include the memory of the parent process
-        status = Path("/proc/self/status").read_text()
-        return 1024 * int(status.split("VmHWM:")[1].split()[0])
+    status = Path("/proc/self/status")
+    if status.exists():  # on Linux, getrusage would include the memory of the parent process
+        return 1024 * int(status.read_text().split("VmHWM:")[1].split()[0])
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

@@ -90,5 +90,5 @@ def test_methods_of_sacrebleus_metrics_raise_error_with_equivalent(name, equival
 
 
 def test_error_for_unknown_attribute_of_a_metric_has_no_hint():
-    with pytest.raises(AttributeError, match=r"^CHRF has no attribute 'hello'$"):
+    with pytest.raises(AttributeError, match=r"^'CHRF' object has no attribute 'hello'$"):
         tb.CHRF().hello  # noqa: B018

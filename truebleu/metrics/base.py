@@ -22,6 +22,7 @@ from truebleu.metrics.scores import (
     Signature,
     Statistics,
     TableScore,
+    add_foreign_names,
     unpack_row,
 )
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
@@ -834,11 +835,8 @@ class Metric(Parametrized, PairwiseScoring, Generic[S]):
     def __dir__(self) -> list[str]:
         return [*self.PUBLIC, *self._values]
 
-    if not TYPE_CHECKING:  # type checkers would accept any attribute
 
-        def __getattr__(self, name: str) -> Any:
-            hint = f"; use {_FOREIGN_METHODS[name]}" if name in _FOREIGN_METHODS else ""
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
+add_foreign_names(Metric, _FOREIGN_METHODS)
 
 
 def takes_ids(metric: Any, hypotheses: Any) -> bool:

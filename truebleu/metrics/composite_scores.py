@@ -10,11 +10,12 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, Score, Signature
 from truebleu.metrics.checked_scores import check_texts
 from truebleu.metrics.joint_counting import compute_joint_statistics
+from truebleu.metrics.scores import DetailedScore
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import name_system
 
 
-class CompositeScore(Score):
+class CompositeScore(DetailedScore):
     """Score computed from other scores."""
 
     __slots__ = ("_details", "_name", "_signature", "_value", "_warnings")
@@ -57,10 +58,6 @@ class CompositeScore(Score):
     def warnings(self) -> tuple[str, ...]:
         """Sentences that warn about unusual settings of the metric."""
         return self._warnings
-
-    def details(self) -> dict[str, Any]:
-        """Return the components of the score."""
-        return dict(self._details)
 
 
 def document_bleu(

@@ -22,7 +22,7 @@ from truebleu.metrics.base import (
     accept_ids,
 )
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.scores import Signature, Statistics, TableScore
+from truebleu.metrics.scores import DetailedScore, Signature, Statistics, TableScore
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.terminal_layout import format_count
 
@@ -55,7 +55,7 @@ EMPTY_SUMMARY: Any = {
 }
 
 
-class PythonScore(TableScore):
+class PythonScore(DetailedScore, TableScore):
     """Score that is computed in Python, with its components."""
 
     __slots__ = ("_details",)
@@ -90,10 +90,6 @@ class PythonScore(TableScore):
         """The score as defined in papers: percentages as fractions."""
         is_percentage = self._metric.SCALE == 1.0 and self._metric.is_percentage
         return self._value / 100 if is_percentage else self._value
-
-    def details(self) -> dict[str, Any]:
-        """Return the components of the score."""
-        return dict(self._details)
 
 
 class PythonMetric(Metric[PythonScore]):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import partialmethod
 from itertools import chain, repeat
 from operator import add, ge, gt, le, lt, mul, sub, truediv
-from typing import Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 from truebleu._kernel import InputError, Scores, Table, sealed, unsealed
 from truebleu.text import argument_checks
@@ -221,15 +221,38 @@ def split_signature(text: str) -> tuple[str, dict[str, str]]:
 
 # Names of score attributes in other packages, for messages.
 _FOREIGN_ATTRIBUTES = {
-    **dict.fromkeys(("score", "bleu", "bleu_score", "item", "compute"), "value"),
-    "bp": "brevity_penalty",
-    **dict.fromkeys(("sys_len", "hyp_len", "translation_length"), "hypothesis_length"),
-    **dict.fromkeys(("ref_len", "ref_length"), "reference_length"),
-    "length_ratio": "ratio",
-    "precision": "precisions",
-    "counts": "matches",
-    "num_edits": "edits",
+    **dict.fromkeys(("score", "bleu", "bleu_score", "item", "compute"), ".value"),
+    "bp": ".brevity_penalty",
+    **dict.fromkeys(("sys_len", "hyp_len", "translation_length"), ".hypothesis_length"),
+    **dict.fromkeys(("ref_len", "ref_length"), ".reference_length"),
+    "length_ratio": ".ratio",
+    "precision": ".precisions",
+    "counts": ".matches",
+    "num_edits": ".edits",
 }
+
+
+class _ForeignName:
+    """Attribute of another package's class, which raises AttributeError with the equivalent.
+
+    A method `__getattr__` would raise the error, too, but slow down the access to all attributes.
+    """
+
+    def __init__(self, name: str, equivalent: str) -> None:
+        self.name, self.equivalent = name, equivalent
+
+    def __get__(self, _: Any, owner: type) -> Any:
+        attribute = self.equivalent.removeprefix(".")
+        # Not every class has the attribute, such as `brevity_penalty`.
+        is_missing = attribute.isidentifier() and not hasattr(owner, attribute)
+        hint = "" if is_missing else f"; use {self.equivalent}"
+        raise AttributeError(f"{owner.__name__} has no attribute '{self.name}'{hint}")
+
+
+def add_foreign_names(cls: type, equivalents: Mapping[str, str]) -> None:
+    """Make attributes of other packages' classes raise errors that name the equivalents."""
+    for name, equivalent in equivalents.items():
+        setattr(cls, name, _ForeignName(name, equivalent))
 
 
 class Score(Picklable):
@@ -345,17 +368,13 @@ class Score(Picklable):
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __getattr__(self, name: str) -> Any:
-        # Metrics that are computed in Python store their components, such as `recall`, in a dict.
-        components: dict[str, Any] = {} if name[0] == "_" else getattr(self, "_details", {})
-        if name in components:
-            return components[name]
-        attribute = _FOREIGN_ATTRIBUTES.get(name, "")
-        hint = f"; use .{attribute}" if hasattr(type(self), attribute) else ""
-        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *getattr(self, "_details", ())]
+        names = super().__dir__()
+        return [name for name in names if name not in _FOREIGN_ATTRIBUTES or hasattr(self, name)]
 
     # ---- text form ----
 
@@ -404,6 +423,31 @@ class Score(Picklable):
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
         return format_json(self.to_dict(), indent=1)
+
+
+add_foreign_names(Score, _FOREIGN_ATTRIBUTES)
+
+
+class DetailedScore(Score):
+    """Score whose components, such as `recall`, are in a dict. They are attributes, too."""
+
+    __slots__ = ()
+
+    _details: dict[str, Any]
+
+    def details(self) -> dict[str, Any]:
+        """Return the components of the score."""
+        return dict(self._details)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name[0] != "_" and name in self._details:
+                return self._details[name]
+            return super().__getattribute__(name)  # raises AttributeError again
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._details]
 
 
 def unpack_row(row: bytes) -> list[int]:

@@ -54,32 +54,32 @@ sums = Sums(tb.BLEU(), by="group", workers=2)
 CASES = {
     "BLEU, a segment": (
         "text = words(10**9, 200_000)",
-        "sentence",
+        "sentence_score",
         "tb.BLEU(max_order=16).sentence(text, [text] * 100)",
     ),
     "BLEU, a segment against short references": (
         "text = words(100, 300_000)\nshort = words(100, 250)",
-        "sentence",
+        "sentence_score",
         "tb.BLEU().sentence(text, [short] * 400)",
     ),
     "chrF, a segment": (
         "text = characters(0x4E00, 20_000, 300_000)",
-        "sentence",
+        "sentence_score",
         "tb.CHRF().sentence(text, [text] * 40)",
     ),
     "chrF++, a segment of ASCII": (
         "text = words(10**9, 100_000)",
-        "sentence",
+        "sentence_score",
         "tb.CHRF(word_order=2).sentence(text, [text] * 40)",
     ),
     "TER, a segment": (
         "text = words(3000, 100_000)",
-        "sentence",
+        "sentence_score",
         "tb.TER().sentence(text, [words(3000, 100_000)] * 10)",
     ),
     "TER, a reference of another length": (
         "text = words(3000, 200)",
-        "sentence",
+        "sentence_score",
         "tb.TER().sentence(text, [words(3000, 200_000)] * 10)",
     ),
     "TER's alignment": (
@@ -92,12 +92,12 @@ CASES = {
     ),
     "WER, a segment": (
         "text = words(2, 500_000)",
-        "sentence",
+        "sentence_score",
         "tb.WER().sentence(text, words(2, 500_000))",
     ),
     "CER, a segment": (
         "text = characters(97, 2, 500_000)",
-        "sentence",
+        "sentence_score",
         "tb.CER().sentence(text, characters(97, 2, 500_000))",
     ),
     "the edits themselves": (

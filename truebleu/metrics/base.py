@@ -6,6 +6,7 @@ The kernel counts the integers and applies the formula, unless a subclass does s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from functools import cache, wraps
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
@@ -133,13 +134,10 @@ class Corpus:
             corpus_inputs.normalize_input(form, value)
             for value in (self.hypotheses, self.references, self.sources)
         )
-        return Corpus(
-            *(hypotheses, references, self.workers, sources, self.progress),
-            totals=self.totals,
-            is_part=self.is_part,
-            unicode_form=form,
-            data_fields=self.data_fields,
-        )
+        corpus = copy(self)
+        corpus.hypotheses, corpus.references, corpus.sources = hypotheses, references, sources
+        corpus.unicode_form = form
+        return corpus
 
 
 def accept_ids(method: Method) -> Method:

@@ -362,9 +362,11 @@ def _weight(counts: NgramCounts, logs: Mapping[str, float], log_images: float) -
     vectors, norms = [], []
     for order in counts:
         vector = {g: float(count) * (log_images - logs.get(g, 0.0)) for g, count in order.items()}
+        norm = 0.0
+        for weight in vector.values():  # sum() would not round like the original
+            norm += pow(weight, 2)
         vectors.append(vector)
-        # sum() would not round like the original.
-        norms.append(sqrt(reduce(add, (pow(weight, 2) for weight in vector.values()), 0.0)))
+        norms.append(sqrt(norm))
     return vectors, norms, sum(counts[1].values()) if len(counts) > 1 else 0
 
 

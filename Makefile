@@ -80,7 +80,7 @@ test-rest: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## run the
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough --ignore tests/growth
 
 growth: $(VENV)/.installed $(VENV)/.group-test ## check how the number of instructions, counted by valgrind, grows with the text
-	$(BIN)/python -m pytest $(SPREAD) -m thorough tests/growth
+	$(BIN)/python -m pytest --quiet -m thorough tests/growth
 
 engines: $(addprefix engine-,$(ENGINES)) ## test Spark (needs Java 17) and Ray, each in a separate environment
 

@@ -270,7 +270,7 @@ CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
 for _name, _use in CORPORA.items():
     # To find a score, every BLEU of the family is computed many times.
     for _text in ("prose",) if _name == "which" else SHARED_TEXTS:
-        _min_size = {"which": 300, "IBLEU": 1600}.get(_name, 400)
+        _min_size = {"which": 300, "IBLEU": 1600, "ngrams": 1600}.get(_name, 400)
         add(f"{_name}, lines of {_text}", make_corpus_case(_use, TOKENS[_text]), 40, _min_size)
 
 
@@ -399,8 +399,10 @@ TOKENIZERS = [
     "ja-mecab",
     "ko-mecab",
 ]
+LONGEST_MATCH_REASON = "a rule reads a whole word, such as an address, before a shorter one matches"
 for _name in filter(is_here, TOKENIZERS):
-    add(f"tokenize {_name}", split(_name), 1, 1000)
+    _dearer = LONGEST_MATCH_REASON if _name.startswith("ptb") else ""
+    add(f"tokenize {_name}", split(_name), 1, 1000, dearer=_dearer)
 
 
 # ---- files, pipes, compressed files, the command line ----

@@ -171,13 +171,12 @@ impl Line {
         if is_word && !SPLIT_WORDS.iter().any(|word| word.as_bytes() == text) { end } else { i }
     }
 
-    /// Return the end and the form of the token at `i`, which is not a space.
-    fn match_token(&self, i: usize) -> (usize, Form) {
+    /// Return the end and the form of the token at `i`, which is not a space. `present` has the bits
+    /// of the ASCII characters up to the next U+0020, and may have others.
+    fn match_token(&self, i: usize, present: u128) -> (usize, Form) {
         // The original deletes characters without a rule.
         let (mut reach, mut end, mut form) = (i, i + 1, Text(""));
         let first = 1_u128.checked_shl(self.at(i));
-        let word = self.points[i..].iter().take_while(|&&point| point != 0x20);
-        let present = word.fold(0, |all, &point| all | 1_u128.checked_shl(point).unwrap_or(0));
         let is_possible = |rule: &&Rule| {
             first.is_none_or(|bit| rule.first & bit != 0) && rule.needed & !present == 0
         };
@@ -374,11 +373,20 @@ fn tokenize_word(
         // Separate tokens, because block lexers may join adjacent tokens.
         text.push(b' ');
     };
+    // The ASCII characters up to the next U+0020. Collecting them again for each token of a long word
+    // would take quadratic time.
+    let (mut present, mut present_end) = (0, i);
     while i < points.len() && !is_space(points[i]) {
         let start = text.len();
         let (mut end, mut form) = (line.find_plain_end(i), Word);
         if end == i {
-            (end, form) = line.match_token(i);
+            if i >= present_end {
+                let word = points[i..].iter().take_while(|&&point| point != 0x20);
+                (present, present_end) = word.fold((0, i), |(present, end), &point| {
+                    (present | 1_u128.checked_shl(point).unwrap_or(0), end + 1)
+                });
+            }
+            (end, form) = line.match_token(i, present);
         }
         push_token(&points[i..end.min(points.len())], form, text);
         emit_token(start, form, text);

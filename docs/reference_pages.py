@@ -8,7 +8,6 @@ import re
 import tomllib
 from argparse import SUPPRESS
 from collections.abc import Iterable, Iterator
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent, wrap
@@ -221,8 +220,7 @@ def document_object(name: str, thing: Any) -> Entry:
 def _iterate_members(cls: type) -> Iterator[tuple[str, str]]:
     """Yield the public members of a class, with the summary of each docstring."""
     own_classes = [one for one in cls.__mro__ if one.__module__.startswith("truebleu")]
-    # Attributes that other packages have, such as `bp`, raise AttributeError here.
-    for name in filter(partial(hasattr, cls), dir(cls)):
+    for name in dir(cls):
         member = inspect.getattr_static(cls, name)
         summary = _summarize(inspect.getdoc(getattr(cls, name)))
         is_documented = summary and any(name in vars(one) for one in own_classes)

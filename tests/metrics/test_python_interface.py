@@ -364,6 +364,18 @@ def test_dir_of_metric_lists_methods_and_parameters(metric):
         getattr(metric, name)
 
 
+@pytest.mark.parametrize("cls", [tb.BLEU, tb.Score, tb.BLEU.SCORE])
+def test_help_and_completion_hide_names_of_other_packages(cls):
+    assert [name for name in dir(cls) if not hasattr(cls, name)] == []
+    assert "_ForeignName" not in pydoc.render_doc(cls)
+
+
+def test_dir_of_a_score_lists_each_name_once():
+    names = dir(tb.metric("rouge-l").score(HYPOTHESES, REFERENCES))
+    assert len(names) == len({*names})
+    assert "recall" in names
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

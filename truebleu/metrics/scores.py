@@ -249,13 +249,20 @@ class _ForeignName:
         raise AttributeError(f"{owner.__name__} has no attribute '{self.name}'{hint}")
 
 
+class HidesForeignNames(type):
+    """Metaclass that hides attributes which raise AttributeError from `help()` and completion."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if hasattr(cls, name)]
+
+
 def add_foreign_names(cls: type, equivalents: Mapping[str, str]) -> None:
     """Make attributes of other packages' classes raise errors that name the equivalents."""
     for name, equivalent in equivalents.items():
         setattr(cls, name, _ForeignName(name, equivalent))
 
 
-class Score(Picklable):
+class Score(Picklable, metaclass=HidesForeignNames):
     """Immutable score with its components. It can be converted to a number.
 
     `float(score)`, `round(score, 2)` and `f"{score:.2f}"` work. Scores can be compared with numbers
@@ -373,8 +380,7 @@ class Score(Picklable):
         def __getattr__(self, name: str) -> Any: ...
 
     def __dir__(self) -> list[str]:
-        names = super().__dir__()
-        return [name for name in names if name not in _FOREIGN_ATTRIBUTES or hasattr(self, name)]
+        return dir(type(self))
 
     # ---- text form ----
 
@@ -447,7 +453,7 @@ class DetailedScore(Score):
             return super().__getattribute__(name)  # raises AttributeError again
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._details]
+        return [*{*super().__dir__(), *self._details}]
 
 
 def unpack_row(row: bytes) -> list[int]:

@@ -194,6 +194,20 @@ def test_sources_and_pretokenized_text_may_have_subword_marks():
     assert flags_by_role["source"] == [{"special-tokens"}]
 
 
+def test_marks_are_found_in_lines_of_a_file():
+    lines = ["a@@ b <s> <s>", "", "a < b, [sic]", "x", "the ##re [PAD]", "y", "<unk> z ▁"]
+    references = [encode_texts([PLAIN_TEXT] * len(lines))]
+    in_file = segments.FileText("\n".join(lines).encode())
+    entry, blocks, _ = data_checks.find_flags([in_file], references, None)
+    assert (entry, blocks) == data_checks.find_flags([encode_texts(lines)], references, None)[:2]
+    counts = entry["counts"]["system0"]
+    assert counts["tokenized"] == counts["special-tokens"] == 3
+    names = [*data_checks.FLAGS]
+    mask = 1 << names.index("tokenized") | 1 << names.index("special-tokens")
+    all_bits = struct.unpack(f"<{len(lines)}I", blocks[entry["blocks"]["system0"]])
+    assert [i for i, bits in enumerate(all_bits) if bits & mask == mask] == [0, 4, 6]
+
+
 @pytest.mark.thorough
 def test_special_tokens_are_counted_in_all_lines(wmt22):
     paths = {

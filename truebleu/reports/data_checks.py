@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -300,7 +300,6 @@ def _flag_marks(
 ) -> bytes:
     """Return the block of a role with the flags of `MARK_KINDS`, and add them to its counts."""
     block = bytearray(kernel_bits)
-    lines = texts.split(b"\n") if isinstance(texts, bytes) else texts
     for flag, kind in MARK_KINDS.items():
         if kind == "subword marks" and not finds_subwords:
             continue
@@ -308,16 +307,31 @@ def _flag_marks(
         offset, mask = bit // 8, 1 << bit % 8
         strings, pattern = sample_checks.PATTERNS[kind]
         for string in map(str.encode, strings):
-            for i, text in enumerate(lines):
-                if (
-                    text
-                    and string in text
-                    and not block[4 * i + offset] & mask
-                    and re.search(pattern, text.decode("utf-8", "replace"))
+            for i, text in _find_texts(texts, string):
+                if not block[4 * i + offset] & mask and re.search(
+                    pattern, text.decode("utf-8", "replace")
                 ):
                     block[4 * i + offset] |= mask
                     flag_counts[bit] += 1
     return bytes(block)
+
+
+def _find_texts(
+    texts: bytes | Sequence[bytes | None], string: bytes
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the index and the text of each segment that contains a string."""
+    if not isinstance(texts, bytes):
+        yield from ((i, text) for i, text in enumerate(texts) if text and string in text)
+        return
+    # Searching for one byte is much faster, and most texts contain no first byte of a mark.
+    position = texts.find(string) if string[:1] in texts else -1
+    i = start = 0
+    while position >= 0:
+        i += texts.count(b"\n", start, position)
+        start = texts.rfind(b"\n", 0, position) + 1
+        end = texts.find(b"\n", position)  # every line ends with a newline
+        yield i, texts[start:end]
+        position = texts.find(string, end)
 
 
 def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:

@@ -129,10 +129,11 @@ def run(options: argparse.Namespace) -> None:
             comparison = Comparison.from_request(request)
         if "reference" in choice.get("by", ()) and not comparison.by_reference:
             raise UsageError("--by reference needs several references")
-        output.print_warnings(list_warnings(comparison.to_dict()))
+        content = comparison.to_dict()
+        output.print_warnings(list_warnings(content))
         with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
             output.write_view(comparison, **choice)
-    is_noted = any(note["kind"] == "similar segments" for note in comparison.to_dict()["notes"])
+    is_noted = any(note["kind"] == "similar segments" for note in content["notes"])
     if hides_documents and output.form != "json" and not is_noted and not options.quiet:
         print_message(
             "note",

@@ -22,11 +22,10 @@ from truebleu.cli.input_files import (
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import Progress, UnavailableError, UsageError, print_message
 from truebleu.comparison.comparison_request import Request
-from truebleu.engines.common_api import format_id
 from truebleu.metrics.base import Metric
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import format_count
+from truebleu.text.terminal_layout import format_count, format_id
 
 if TYPE_CHECKING:
     from truebleu.engines.aggregates import Sums

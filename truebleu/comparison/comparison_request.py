@@ -6,7 +6,6 @@ A `Request` holds the checked arguments for comparisons, reports and the command
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -21,6 +20,7 @@ from truebleu.metrics.scores import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
 from truebleu.text.corpus_inputs import has_ids
+from truebleu.text.record import Record
 from truebleu.text.segments import File
 from truebleu.text.system_names import ShortNames, find_system
 from truebleu.text.terminal_layout import format_count
@@ -52,8 +52,7 @@ SYSTEM_ORDERS = ("rank", "given")
 RESAMPLING_UNITS = ("segments", "documents", "buckets")
 
 
-@dataclass(frozen=True)
-class Significance:
+class Significance(Record):
     """Settings of tests and intervals; see `compare` for the parameters."""
 
     test: str | None = "ar"
@@ -64,7 +63,9 @@ class Significance:
     correction: str | None = None
     resample: str = "segments"
 
-    def __post_init__(self) -> None:
+    def __init__(self, **settings: Any) -> None:
+        """Check the settings. Raise ValueError for settings that exclude each other."""
+        super().__init__(**settings)
         argument_checks.check_choice("resample", self.resample, RESAMPLING_UNITS)
         if self.resample != "segments" and self.test == "bs-sacrebleu":
             raise ValueError("resample: test 'bs-sacrebleu' supports only 'segments'")
@@ -84,9 +85,9 @@ class Significance:
                 "intervals share resamples. Pass equal numbers, or only one."
             )
         argument_checks.check_confidence_level(self.level)
-        object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
+        vars(self)["seed"] = argument_checks.check_seed(self.seed)
         if confidence is not None:
-            object.__setattr__(self, "confidence", self.resamples)
+            vars(self)["confidence"] = self.resamples
 
     @property
     def randomizations(self) -> int:

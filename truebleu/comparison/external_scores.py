@@ -16,10 +16,6 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.resegmentation.latency import COMPUTATION_AWARE, score_latency
-from truebleu.resegmentation.latency import METRICS as LATENCY_METRICS
-from truebleu.resegmentation.log_segments import list_segments
-from truebleu.resegmentation.logs import read_log_of_any_unit
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
@@ -171,7 +167,12 @@ def _is_latency_log(lines: NumberedLines) -> bool:
 
 def _read_latency_scores(name: str, file: File, lines: NumberedLines) -> ScoreColumn:
     """Return the segment scores of a latency metric, such as LAAL or LAAL_CA, from a log."""
-    names = {metric.casefold(): metric for metric in LATENCY_METRICS if metric != "StreamLAAL"}
+    # Importing these modules takes 20 ms, which a comparison without logs does not need.
+    from truebleu.resegmentation.latency import COMPUTATION_AWARE, METRICS, score_latency
+    from truebleu.resegmentation.log_segments import list_segments
+    from truebleu.resegmentation.logs import read_log_of_any_unit
+
+    names = {metric.casefold(): metric for metric in METRICS if metric != "StreamLAAL"}
     is_aware = name.upper().endswith(COMPUTATION_AWARE)
     metric = names.get(name.casefold().removesuffix(COMPUTATION_AWARE.casefold()))
     if metric is None:

@@ -5,14 +5,14 @@ docs/agreement.py computes human_agreement.json; docs/agreement-with-people.md d
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 from typing import Any
 
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 
-DATA = Path(__file__).with_name("human_agreement.json")
+DATA = os.path.join(os.path.dirname(__file__), "human_agreement.json")
 
 # Names of human translations, such as "ref.A", "refB", "human" and "reference.en".
 _REFERENCE_NAME = re.compile(
@@ -42,7 +42,8 @@ def find_human_agreement(
 
     if metric is None or references != 1 or difference == 0:
         return None
-    content = load_json(DATA.read_text(encoding="utf-8"))
+    with open(DATA, encoding="utf-8") as file:
+        content = load_json(file.read())
     for name, ranges in content["metrics"].items():
         if registry.metric(name) == metric:
             fields = next(

@@ -275,8 +275,3 @@ def abbreviate_names(names: Sequence[str]) -> str:
     """Return the first name and the number of other names, for a message."""
     first, *remaining = names
     return f"{first} and {len(remaining):,} more" if remaining else first
-
-
-def format_id(id_: Sequence[Any]) -> str:
-    """Format an id for a message."""
-    return ", ".join("null" if component is None else str(component)[:40] for component in id_)

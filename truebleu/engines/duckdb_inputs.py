@@ -16,7 +16,7 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from truebleu._kernel import InputError
-from truebleu.engines.common_api import abbreviate_names, format_error, format_id, parse_release
+from truebleu.engines.common_api import abbreviate_names, format_error, parse_release
 from truebleu.engines.duckdb_files import (
     DELIMITERS,
     TableFiles,
@@ -28,6 +28,7 @@ from truebleu.engines.duckdb_files import (
 from truebleu.text.argument_checks import check_choice, suggest_names
 from truebleu.text.operating_system import make_temporary_folder
 from truebleu.text.segments import expand_home, get_table_format
+from truebleu.text.terminal_layout import format_id
 
 # A relation, SQL, a table name or files.
 TableInput = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Collection, Sequence
-from typing import Self
+from typing import Any, Self
 
 # Invisible characters that are not escaped, because they are parts of words and emoji.
 JOINERS = "\u200c\u200d"
@@ -247,6 +247,11 @@ def format_count(number: int, noun: str) -> str:
     ('1 segment', '1,200 segments')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def format_id(id_: Sequence[Any]) -> str:
+    """Format the id of a table row, which has a value per column, for a message."""
+    return ", ".join("null" if component is None else str(component)[:40] for component in id_)
 
 
 def join_words(words: Sequence[str]) -> str:

@@ -317,8 +317,12 @@ class Reward:
         if self.strip_thinking:
             # The three cases of NeMo Gym's wmt_translation server (07d6b0d07).
             if ">" in text and _has_think_tag(text):
-                end = text.rfind("</think>")
-                text = text[end + len("</think>") :].lstrip("\n") if end >= 0 else ""
+                # Usually the last ">" ends the last tag, and finding it takes less time.
+                end = text.rfind(">") + 1
+                if not text.endswith("</think>", 0, end):
+                    start = text.rfind("</think>")
+                    end = start + len("</think>") if start >= 0 else len(text)
+                text = text[end:]
             text = text.strip()
         if self.after and self.after in text:
             text = text.rsplit(self.after, 1)[1]

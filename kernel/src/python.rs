@@ -438,6 +438,8 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(meta_evaluation::score_lines, module)?,
         wrap_pyfunction!(resample::exchanged, module)?,
         wrap_pyfunction!(resample::count_apart, module)?,
+        wrap_pyfunction!(resample::count_higher, module)?,
+        wrap_pyfunction!(resample::summarize_differences, module)?,
         wrap_pyfunction!(resegment::align_by_edits, module)?,
         wrap_pyfunction!(resegment::align_by_similarity, module)?,
         wrap_pyfunction!(resegment::join_units, module)?,

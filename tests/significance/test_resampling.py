@@ -1,5 +1,6 @@
 """Tests that draws equal NumPy's, and that sacreBLEU's results are reproduced bit for bit."""
 
+import math
 import random
 import subprocess
 import sys
@@ -12,9 +13,22 @@ from hypothesis import strategies as st
 from sacrebleu import significance as original
 
 from truebleu import BLEU
-from truebleu._kernel import InputError, SingleFormula, SingleStack, Stack, Stream, Table, exchanged
+from truebleu._kernel import (
+    InputError,
+    Scores,
+    SingleFormula,
+    SingleStack,
+    Stack,
+    Stream,
+    Table,
+    count_higher,
+    exchanged,
+    summarize_differences,
+)
 from truebleu.significance import memory_check
 from truebleu.significance import sacrebleu_compat as significance_sacrebleu
+from truebleu.significance.resampling import _count_near
+from truebleu.significance.run_variance import compute_variance
 
 seeds = st.sampled_from([0, 1, 4, 12345, 2**32 - 1, 2**32, 2**40 + 7, 2**130 + 7]) | st.integers(
     0, 2**300
@@ -111,6 +125,25 @@ def test_swapped_sums_beyond_64_bits_are_refused(first, second):
     largest = Table.from_rows([[2**63 - 1, 0]], 2)
     exact = [table.tolist() for table in exchanged((zero, zero), (rows[0], largest))]
     assert exact == [largest.tolist(), rows[0].tolist()]
+
+
+scores = st.floats(0, 100) | st.integers(0, 3).map(float)
+
+
+@given(st.lists(st.tuples(scores, scores), min_size=1, max_size=40))
+def test_summary_of_differences_equals_definition(pairs):
+    first, second = zip(*pairs, strict=True)
+    columns = Scores(first), Scores(second)
+    differences = [a - b for a, b in pairs]
+    mean = math.fsum(differences) / len(pairs)
+    ordered, *moments = summarize_differences(*columns)
+    assert ordered == sorted(differences)
+    assert moments == [mean, compute_variance(differences, 1)]
+    wins = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+    assert count_higher(*columns) == wins
+    for distance in (0.0, 0.5, abs(differences[0] - mean)):
+        near = sum(abs(difference - mean) < distance for difference in differences)
+        assert _count_near(ordered, mean, distance) == near
 
 
 # ---- sacreBLEU's formulas in single precision ----

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from math import fsum
-from operator import gt, lt
 from typing import Any
 
-from truebleu._kernel import __version__
+from truebleu._kernel import Scores, __version__, count_higher
 from truebleu.comparison import segment_labels, system_runs
 from truebleu.comparison.comparison_notes import (
     FEW_SEGMENTS,
@@ -331,10 +330,10 @@ class _MetricColumn:
         # Segment scores of each output and, as means over runs, of each system.
         self.output_scores = segment_scores
         # The mean of several runs.
-        self.system_scores: dict[str, Sequence[float]] = {}
+        self.system_scores: dict[str, Scores] = {}
         for system, names in self.runs.items():
             columns = [segment_scores[run] for run in names]
-            self.system_scores[system] = (
+            self.system_scores[system] = Scores(
                 columns[0]
                 if len(columns) == 1
                 else [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]
@@ -550,8 +549,7 @@ class _MetricColumn:
     def _count_wins(self, system: str, other: str) -> tuple[int, int, int]:
         """Return the numbers of segments or buckets that a system wins, ties and loses."""
         system_scores, other_scores = self.system_scores[system], self.system_scores[other]
-        wins = sum(map(gt, system_scores, other_scores))
-        losses = sum(map(lt, system_scores, other_scores))
+        wins, losses = count_higher(system_scores, other_scores)
         if self.measure.lower_is_better:
             wins, losses = losses, wins
         return wins, len(system_scores) - wins - losses, losses

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, product
 from math import fsum, sqrt
+from operator import sub
 from typing import Any, NamedTuple
 
-from truebleu._kernel import InputError, Stack, Stream, Table, count_apart, exchanged
+from truebleu._kernel import (
+    InputError,
+    Scores,
+    Stack,
+    Stream,
+    Table,
+    count_apart,
+    exchanged,
+    summarize_differences,
+)
 from truebleu.significance import memory_check
 from truebleu.significance.resampled_metric import Measure
 from truebleu.significance.results import (
@@ -221,12 +232,13 @@ class _ResamplingRun:
     def _get_system_score(self, measure: Measure, system: int) -> float:
         return self._average_runs([measure.get_score(name) for name in measure.systems], system)
 
-    def _average_resamples(self, measure_index: int, system: int) -> list[float]:
-        """Return a system's mean score over its runs in each resample."""
-        resampled = [self._resampled[measure_index][i] for i in self._run_indices[system]]
-        if len(resampled) == 1:
-            return resampled[0]
-        return [fsum(scores) / len(resampled) for scores in zip(*resampled, strict=True)]
+    @cached_property
+    def _resampled_systems(self) -> list[list[Scores]]:
+        """The scores of all systems in each resample, by measure: means over their runs."""
+        return [
+            [Scores(_average_columns([one[i] for i in indices])) for indices in self._run_indices]
+            for one in self._resampled
+        ]
 
     def _estimate_noise(
         self, measure_index: int, systems: Sequence[int], values: Sequence[float]
@@ -240,10 +252,8 @@ class _ResamplingRun:
 
     def _get_resampled_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
         """Return the difference between two systems in each resample."""
-        first_scores, second_scores = (
-            self._average_resamples(measure_index, system) for system in pair
-        )
-        return [a - b for a, b in zip(first_scores, second_scores, strict=True)]
+        first, second = (self._resampled_systems[measure_index][system] for system in pair)
+        return list(map(sub, first, second))
 
     def _summarize_runs(
         self, measure: Measure, system: int, resampled: Sequence[float]
@@ -356,14 +366,11 @@ class _ResamplingRun:
     def _build_interval(
         self,
         value: float,
-        resampled: Sequence[float],
-        noise: Noise | None,
+        mean: float,
+        ordered: Scores | Sequence[float],
         runs: Runs | None = None,
     ) -> Interval:
-        """Return the percentile interval of resampled values, after adding the noise of runs."""
-        mean = fsum(resampled) / len(resampled)
-        adjusted = resampled if noise is None else noise.add_run_noise(resampled, mean, self.seed)
-        ordered = sorted(adjusted)
+        """Return the percentile interval of sorted resampled values with this mean."""
         # The small number compensates for rounding: 1000 * 0.05 may be slightly below 50.
         tail_size = int(len(ordered) * (1 - self.level) / 2 + 1e-9)
         note = ""
@@ -390,10 +397,11 @@ class _ResamplingRun:
         """Return the interval of each system's score for one measure."""
         measure, intervals = self.measures[measure_index], {}
         for i, system in enumerate(self.systems):
-            resampled = self._average_resamples(measure_index, i)
+            resampled = self._resampled_systems[measure_index][i].tolist()
             score = self._get_system_score(measure, i)
             runs = self._summarize_runs(measure, i, resampled)
-            intervals[system] = self._build_interval(score, resampled, None, runs)
+            mean = fsum(resampled) / len(resampled)
+            intervals[system] = self._build_interval(score, mean, sorted(resampled), runs)
         return intervals
 
     def check_test(self, test: str) -> None:
@@ -466,21 +474,26 @@ class _ResamplingRun:
         measure, (i, j) = self.measures[measure_index], pair
         observed = self.observed[measure_index][i] - self.observed[measure_index][j]
         value = self._get_system_score(measure, i) - self._get_system_score(measure, j)
-        differences = self._get_resampled_differences(measure_index, pair)
-        noise = self._estimate_noise(measure_index, pair, differences)
-        interval = self._build_interval(value, differences, noise)
-        test_set_error = total_error = sqrt(compute_variance(differences, 1))
+        resampled_systems = self._resampled_systems[measure_index]
+        ordered: Scores | list[float]
+        ordered, mean, variance = summarize_differences(resampled_systems[i], resampled_systems[j])
+        test_set_error = total_error = sqrt(variance)
+        noise = None
+        if self.has_several_runs:
+            differences = self._get_resampled_differences(measure_index, pair)
+            noise = self._estimate_noise(measure_index, pair, differences)
         if noise is not None:
-            differences = noise.add_run_noise(differences, interval.mean, self.seed)
+            ordered = sorted(noise.add_run_noise(differences, mean, self.seed))
             total_error = noise.error
-        mean, size = interval.mean, len(differences)
-        won = sum(difference > 0 for difference in differences)
-        lost = sum(difference < 0 for difference in differences)
+        interval = self._build_interval(value, mean, ordered)
+        # Values are counted by binary search.
+        size = len(ordered)
+        won, lost = size - bisect_right(ordered, 0), bisect_left(ordered, 0)
         if measure.lower_is_better:
             won, lost = lost, won
         is_better = None if observed == 0 else (observed > 0) != measure.lower_is_better
         if test == "bs":
-            count = sum(abs(difference - mean) >= abs(observed) for difference in differences)
+            count = size - _count_near(ordered, mean, abs(observed))
         elif test == "koehn":
             count = size - (0 if is_better is None else won if is_better else lost)
         assert count is not None
@@ -514,6 +527,27 @@ class _ResamplingRun:
             run_error=0.0 if noise is None else noise.run_error,
             note=note,
         )
+
+
+def _average_columns(columns: Sequence[Sequence[float]]) -> Sequence[float]:
+    """Return the mean of each row."""
+    if len(columns) == 1:
+        return columns[0]
+    return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
+
+
+def _count_near(ordered: Scores | Sequence[float], centre: float, distance: float) -> int:
+    """Return the number of values, in a sorted list, that are nearer to a centre than `distance`.
+
+    >>> _count_near([1.0, 2.0, 3.0, 4.0], 2.0, 2.0), _count_near([1.0, 2.0], 2.0, 0.0)
+    (3, 0)
+    """
+
+    def subtract_centre(value: float) -> float:
+        return value - centre
+
+    first = bisect_right(ordered, -distance, key=subtract_centre)
+    return max(0, bisect_left(ordered, distance, key=subtract_centre) - first)
 
 
 def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[list[int]]:

@@ -6,8 +6,7 @@
 
 use super::{LOG_OF_ZERO, PARTS, sum};
 use crate::count;
-use crate::math::{exp, ln, power};
-use crate::ngrams::MAX_ORDER;
+use crate::math::{exact_sum, exp, ln, power};
 
 /// The small constants that pycocoevalcap adds to avoid division by 0.
 const TINY: f64 = 1e-15;
@@ -440,48 +439,4 @@ impl count::Formula for BleuVariantFormula {
         }
         self.percent_factor() * self.unscaled_score(row)
     }
-}
-
-/// Return the exactly rounded sum of a few numbers, like Python's `math.fsum`.
-///
-/// Source: Jonathan Richard Shewchuk (1997): Adaptive precision floating-point arithmetic and fast
-/// robust geometric predicates.
-fn exact_sum(numbers: impl Iterator<Item = f64>) -> f64 {
-    let mut parts: Vec<f64> = Vec::with_capacity(MAX_ORDER);
-    for mut x in numbers {
-        let mut kept_parts = 0;
-        for i in 0..parts.len() {
-            let mut y = parts[i];
-            if x.abs() < y.abs() {
-                std::mem::swap(&mut x, &mut y);
-            }
-            let high = x + y;
-            let low = y - (high - x);
-            if low != 0.0 {
-                parts[kept_parts] = low;
-                kept_parts += 1;
-            }
-            x = high;
-        }
-        parts.truncate(kept_parts);
-        parts.push(x);
-    }
-    let Some(mut high) = parts.pop() else { return 0.0 };
-    while let Some(part) = parts.pop() {
-        let previous_high = high;
-        high = previous_high + part;
-        let low = part - (high - previous_high);
-        if low != 0.0 {
-            // Round half to even, taking the remaining partial sums into account.
-            if parts.last().is_some_and(|&next| (low < 0.0) == (next < 0.0) && next != 0.0) {
-                let twice = low * 2.0;
-                let sum = high + twice;
-                if twice == sum - high {
-                    high = sum;
-                }
-            }
-            break;
-        }
-    }
-    high
 }

@@ -7,12 +7,14 @@ use super::table::{Scores, Table};
 use crate::bleu::{PARTS, Smoothing};
 use crate::columns::overflow_error;
 use crate::interrupt::{self, Work};
+use crate::math;
 use crate::random::{Bits, Generator};
 use crate::resample;
 use crate::sacrebleu_float32::{Float32Formula, MixedFloat};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList};
+use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Number of replicates for which single-precision sums are stored at a time.
@@ -217,27 +219,60 @@ pub fn exchanged(
     }
     let (chosen, totals) =
         ((chosen.0.values(), chosen.1.values()), (totals.0.values(), totals.1.values()));
-    // One system's sum consists of its selected rows and the other system's unselected rows.
-    let swap_sums = |selected: i64, other_selected: i64, (total, other_total): (i64, i64)| {
-        let sum = i128::from(selected) + i128::from(other_total) - i128::from(other_selected);
-        let other_sum = i128::from(total) + i128::from(other_total) - sum;
-        Some((i64::try_from(sum).ok()?, i64::try_from(other_sum).ok()?))
-    };
     let sums = interruptible(py, || {
-        let mut work = Work::default();
-        let (mut first_sums, mut second_sums) = (Vec::new(), Vec::new());
-        for (first, second) in chosen.0.chunks_exact(width).zip(chosen.1.chunks_exact(width)) {
-            work.add(4 * width);
-            for (column, (&first, &second)) in first.iter().zip(second).enumerate() {
-                let (first, second) =
-                    swap_sums(first, second, (totals.0[column], totals.1[column]))?;
-                first_sums.push(first);
-                second_sums.push(second);
-            }
+        let is_small = [chosen.0, chosen.1, totals.0, totals.1].into_iter().all(are_small);
+        if is_small {
+            // Sums of five such numbers fit into 64 bits, and sums in 64 bits are faster.
+            return swap_all_sums(
+                chosen,
+                totals,
+                |selected, other_selected, total, other_total| {
+                    let sum = selected + other_total - other_selected;
+                    Some((sum, total + other_total - sum))
+                },
+            );
         }
-        Some((Table::new(first_sums, width), Table::new(second_sums, width)))
+        swap_all_sums(chosen, totals, |selected, other_selected, total, other_total| {
+            let sum = i128::from(selected) + i128::from(other_total) - i128::from(other_selected);
+            let other_sum = i128::from(total) + i128::from(other_total) - sum;
+            Some((i64::try_from(sum).ok()?, i64::try_from(other_sum).ok()?))
+        })
     })?;
-    Ok(sums.ok_or_else(overflow_error)?)
+    let (first_sums, second_sums) = sums.ok_or_else(overflow_error)?;
+    Ok((Table::new(first_sums, width), Table::new(second_sums, width)))
+}
+
+/// Return whether the sizes of all values are below 2^60.
+fn are_small(values: &[i64]) -> bool {
+    let mut parts = values.chunks(MAX_UNPOLLED_INTEGERS);
+    parts.all(|values| {
+        interrupt::poll();
+        values.iter().fold(0, |bits, value| bits | value.unsigned_abs()) < 1 << 60
+    })
+}
+
+/// Return both systems' sums in every trial. `swap_sums` returns the sums of one column: the sum of
+/// a system's selected rows and the other system's unselected rows, and the sum of all other rows.
+/// Return `None` if a sum does not fit into 64 bits.
+#[inline(always)]
+fn swap_all_sums(
+    chosen: (&[i64], &[i64]),
+    totals: (&[i64], &[i64]),
+    swap_sums: impl Fn(i64, i64, i64, i64) -> Option<(i64, i64)>,
+) -> Option<(Vec<i64>, Vec<i64>)> {
+    let (mut first_sums, mut second_sums) = (vec![0; chosen.0.len()], vec![0; chosen.0.len()]);
+    let (width, mut work) = (totals.0.len(), Work::default());
+    let rows = chosen.0.chunks_exact(width).zip(chosen.1.chunks_exact(width));
+    let sums = first_sums.chunks_exact_mut(width).zip(second_sums.chunks_exact_mut(width));
+    for ((first, second), (first_sums, second_sums)) in rows.zip(sums) {
+        work.add(width);
+        for column in 0..width {
+            let (total, other_total) = (totals.0[column], totals.1[column]);
+            (first_sums[column], second_sums[column]) =
+                swap_sums(first[column], second[column], total, other_total)?;
+        }
+    }
+    Some((first_sums, second_sums))
 }
 
 /// Return the number of pairs of scores that differ by at least `distance`, or by more if
@@ -255,6 +290,40 @@ pub fn count_apart(
         let mut work = Work::default();
         let distances = pairs.inspect(|_| work.add(1)).map(|(a, b)| (a - b).abs());
         distances.filter(|&d| if strictly { d > distance } else { d >= distance }).count()
+    })?)
+}
+
+/// Return the numbers of pairs of scores in which the first and in which the second score is higher.
+#[pyfunction]
+pub fn count_higher(py: Python<'_>, one: &Scores, other: &Scores) -> PyResult<(usize, usize)> {
+    let pairs = one.values().iter().zip(other.values());
+    Ok(interruptible(py, || {
+        let mut work = Work::default();
+        pairs.inspect(|_| work.add(1)).fold((0, 0), |(higher, lower), (a, b)| {
+            (higher + usize::from(a > b), lower + usize::from(a < b))
+        })
+    })?)
+}
+
+/// Return the sorted differences between pairs of scores, their exactly rounded mean, and their
+/// variance, with the number of pairs minus 1 as divisor.
+#[pyfunction]
+pub fn summarize_differences(
+    py: Python<'_>,
+    one: &Scores,
+    other: &Scores,
+) -> PyResult<(Scores, f64, f64)> {
+    let pairs = one.values().iter().zip(other.values());
+    Ok(interruptible(py, || {
+        let mut work = Work::default();
+        let mut differences: Vec<f64> =
+            pairs.inspect(|_| work.add(1 << 6)).map(|(a, b)| a - b).collect();
+        let count = differences.len() as f64;
+        let mean = math::exact_sum(differences.iter().copied()) / count;
+        let squares = differences.iter().map(|difference| math::square(difference - mean));
+        let variance = if count > 1.0 { math::exact_sum(squares) / (count - 1.0) } else { 0.0 };
+        differences.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+        (Scores::new(differences), mean, variance)
     })?)
 }
 

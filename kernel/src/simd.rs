@@ -223,16 +223,18 @@ pub unsafe trait Vector: Copy {
     type Orders: Copy;
     /// One boolean per order.
     type Flags: Copy;
+    /// Maximum number of words of a bitset whose [`Vector::Orders`] are kept in registers.
+    const REGISTER_WORDS: usize = 8;
 
     /// Return a value with this bitset for every order.
     unsafe fn orders(bits: u64) -> Self::Orders;
     /// Return a value that is true for every order.
     unsafe fn unfound() -> Self::Flags;
     /// Return the end positions of n-grams after the next token. They are the ends of the next
-    /// lower order, shifted by one, where the token is `equal`. `carry` contains the bits carried
-    /// from the lower words.
+    /// lower order, shifted by one, where the token is `equal`. `carry` is the carry from the next
+    /// lower word, or 0.
     unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders;
-    /// Return the highest bit of each bitset, to be shifted into the bits above.
+    /// Return the carry of this word's previous ends into the next higher word.
     unsafe fn carry(ends: Self::Orders) -> Self::Orders;
     /// Return the same end positions as [`Vector::next_ends`] twice: in a form for the next call,
     /// and by order. `step` is the index of the token, and the first `ends` are 0.
@@ -799,6 +801,7 @@ mod x86 {
 
         type Orders = __m512i;
         type Flags = __mmask8;
+        const REGISTER_WORDS: usize = 12;
 
         #[inline(always)]
         unsafe fn orders(bits: u64) -> Self::Orders {
@@ -812,14 +815,14 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn next_ends(ends: Self::Orders, carry: Self::Orders, equal: u64) -> Self::Orders {
-            let shifted = _mm512_or_si512(_mm512_add_epi64(ends, ends), carry);
+            let shifted = _mm512_shldi_epi64::<1>(ends, carry);
             let rotated = _mm512_alignr_epi64::<7>(shifted, _mm512_set1_epi64(-1));
             _mm512_and_si512(rotated, _mm512_set1_epi64(equal as i64))
         }
 
         #[inline(always)]
         unsafe fn carry(ends: Self::Orders) -> Self::Orders {
-            _mm512_srli_epi64::<63>(ends)
+            ends
         }
 
         #[inline(always)]
@@ -832,7 +835,7 @@ mod x86 {
             let step_lanes = &STEP_LANES[step % ORDERS];
             let start = _mm512_load_si512(step_lanes.start.as_ptr().cast());
             let lanes = _mm512_load_si512(step_lanes.lanes.as_ptr().cast());
-            let shifted = _mm512_or_si512(_mm512_add_epi64(ends, ends), carry);
+            let shifted = _mm512_shldi_epi64::<1>(ends, carry);
             // (shifted | start) & equal
             let equal = _mm512_set1_epi64(equal as i64);
             let ends = _mm512_ternarylogic_epi64::<0xA8>(shifted, start, equal);

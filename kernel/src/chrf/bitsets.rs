@@ -8,9 +8,6 @@ pub(crate) const MAX_BITS: usize = 2048;
 /// Maximum number of bitset words processed without polling for interrupts.
 const MAX_STEPS: usize = 1 << 24;
 
-/// Maximum number of words of a bitset kept in registers.
-const MAX_REGISTER_WORDS: usize = 8;
-
 /// Return the clipped matches of orders 1 to 8 in two texts, given as ids below `ids`. Return
 /// `None` if both texts are too long, or if more than 8 orders are requested. `positions` must be
 /// all 0, and is all 0 afterwards.
@@ -35,7 +32,7 @@ pub(crate) unsafe fn count_matches<V: Vector>(
         return None;
     }
     let width =
-        if words <= MAX_REGISTER_WORDS { words } else { words.next_multiple_of(GROUP_WORDS) };
+        if words <= V::REGISTER_WORDS { words } else { words.next_multiple_of(GROUP_WORDS) };
     positions.resize(positions.len().max(ids * width), 0);
     // SAFETY: the caller guarantees that `V` is available; there are `width` words per id.
     Some(unsafe {
@@ -49,6 +46,10 @@ pub(crate) unsafe fn count_matches<V: Vector>(
             6 => match_words::<V, 6>(steps, bits, positions),
             7 => match_words::<V, 7>(steps, bits, positions),
             8 => match_words::<V, 8>(steps, bits, positions),
+            9 if V::REGISTER_WORDS >= 9 => match_words::<V, 9>(steps, bits, positions),
+            10 if V::REGISTER_WORDS >= 10 => match_words::<V, 10>(steps, bits, positions),
+            11 if V::REGISTER_WORDS >= 11 => match_words::<V, 11>(steps, bits, positions),
+            12 if V::REGISTER_WORDS >= 12 => match_words::<V, 12>(steps, bits, positions),
             _ => match_groups::<V>(steps, bits, positions, words.div_ceil(GROUP_WORDS)),
         }
     })

@@ -373,6 +373,21 @@ assert BLEU is sacrebleu.BLEU
     assert done.returncode == 0, done.stderr
 
 
+def test_sacrebleu_imports_portalocker_and_tabulate_at_first_use():
+    done = run_interpreter(["-c", """
+import sys
+import truebleu.compat.sacrebleu
+import sacrebleu.utils
+assert not {"portalocker", "tabulate"} & sys.modules.keys()
+assert sacrebleu.utils.tabulate([["a", 1]], headers=["b", "c"]).startswith("b      c\\n")
+assert "tabulate" in sys.modules
+assert sacrebleu.utils.portalocker.Lock.__module__ == "portalocker.utils"
+import portalocker
+assert sacrebleu.utils.portalocker.Lock is portalocker.Lock
+"""])  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 # Modules that sacreBLEU imports lazily.
 LAZY_MODULES = (
     "sacrebleu.significance",

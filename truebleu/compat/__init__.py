@@ -15,6 +15,8 @@ import warnings
 from importlib import import_module
 from types import ModuleType
 
+from truebleu.compat.patches import defer_import
+
 __all__ = ["install", "uninstall"]
 
 # First and last supported release per package.
@@ -35,7 +37,9 @@ def install(name: str) -> None:
     """
     accelerator = _load_accelerator(name)
     try:
-        release = import_module(name).__version__
+        # sacreBLEU locks files and prints tables rarely. Importing these packages takes 30 ms.
+        with defer_import("portalocker"), defer_import("tabulate", "tabulate"):
+            release = import_module(name).__version__
     except ModuleNotFoundError as error:
         if error.name != name:
             raise

@@ -166,6 +166,7 @@ FLAGS = {
 # Flags that this module sets in all checked texts, with the kind of their marks in
 # `sample_checks.PATTERNS`. The kernel also sets "tokenized".
 MARK_KINDS = {"special-tokens": "special tokens", "tokenized": "subword marks"}
+SENTENCEPIECE_MARK = "▁".encode()
 
 # Negation words, keyed by language. A star matches the rest of a word.
 NEGATION_WORDS = {
@@ -307,30 +308,35 @@ def _flag_marks(
         offset, mask = bit // 8, 1 << bit % 8
         strings, pattern = sample_checks.PATTERNS[kind]
         for string in map(str.encode, strings):
-            for i, text in _find_texts(texts, string):
-                if not block[4 * i + offset] & mask and re.search(
-                    pattern, text.decode("utf-8", "replace")
-                ):
+            if string == SENTENCEPIECE_MARK:  # the kernel flags it
+                continue
+            for i in _find_segments(texts, string, pattern):
+                if not block[4 * i + offset] & mask:
                     block[4 * i + offset] |= mask
                     flag_counts[bit] += 1
     return bytes(block)
 
 
-def _find_texts(
-    texts: bytes | Sequence[bytes | None], string: bytes
-) -> Iterator[tuple[int, bytes]]:
-    """Yield the index and the text of each segment that contains a string."""
+def _find_segments(
+    texts: bytes | Sequence[bytes | None], string: bytes, pattern: str
+) -> Iterator[int]:
+    """Yield the indices of the segments that contain a string and match a pattern."""
+
+    def matches(text: bytes) -> bool:
+        return re.search(pattern, text.decode("utf-8", "replace")) is not None
+
     if not isinstance(texts, bytes):
-        yield from ((i, text) for i, text in enumerate(texts) if text and string in text)
+        yield from (i for i, text in enumerate(texts) if text and string in text and matches(text))
         return
     # Searching for one byte is much faster, and most texts contain no first byte of a mark.
     position = texts.find(string) if string[:1] in texts else -1
-    i = start = 0
+    i = counted = 0
     while position >= 0:
-        i += texts.count(b"\n", start, position)
-        start = texts.rfind(b"\n", 0, position) + 1
-        end = texts.find(b"\n", position)  # every line ends with a newline
-        yield i, texts[start:end]
+        # Every line ends with a newline.
+        start, end = texts.rfind(b"\n", 0, position) + 1, texts.find(b"\n", position)
+        if matches(texts[start:end]):
+            i, counted = i + texts.count(b"\n", counted, start), start
+            yield i
         position = texts.find(string, end)
 
 

@@ -695,7 +695,8 @@ export class SelectionState {
    */
   async computeSpans(segments, onProgress) {
     const reportedSpans = segments.length === this.data.n && this.isReported ? this.getReportedSpans(this.setting) : null;
-    return reportedSpans || segments.length < MIN_INTERVAL_SEGMENTS ? reportedSpans : this.resample(segments, onProgress);
+    if (reportedSpans || segments.length < MIN_INTERVAL_SEGMENTS) return reportedSpans;
+    return this.resample(segments.length === this.data.n ? null : segments, onProgress);
   }
 
   /** @param {number} run */
@@ -706,10 +707,14 @@ export class SelectionState {
     if (!chosen.length || noScoreReason) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: noScoreReason } : null; store.notify(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
     const scoreA = this.scoreCorpus(a, segments), scoreB = b ? this.scoreCorpus(b, segments) : null;
-    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= MIN_INTERVAL_SEGMENTS || all && this.isReported && !!this.getReportedSpans(this.setting), share: 0, note: "" });
+    const hasReportedSpans = all && this.isReported && !!this.getReportedSpans(this.setting);
+    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= MIN_INTERVAL_SEGMENTS || hasReportedSpans, share: 0, note: "" });
     if (!subset.waiting) subset.note = TOO_FEW;
     store.notify(new Set(["subset"]));
     if (!subset.waiting) return;
+    // Let the page show the scores first, because copying the counts takes time.
+    if (!hasReportedSpans) await new Promise(done => setTimeout(done));
+    if (run !== this.filterRun) return;
     try {
       const result = await this.computeSpans(chosen, share => { if (run === this.filterRun) { subset.share = share; store.notify(new Set(["subset"])); } });
       if (run !== this.filterRun) return;

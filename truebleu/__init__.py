@@ -59,7 +59,7 @@ if TYPE_CHECKING:  # imports for type checkers; a test compares them with _NAMES
         CIDEr as CIDEr,
         document_frequencies as document_frequencies,
     )
-    from truebleu.metrics.checked_scores import TextWarning as TextWarning
+    from truebleu.metrics.text_warnings import TextWarning as TextWarning
     from truebleu.metrics.ter import TER as TER, ter as ter
 
     from truebleu.metrics.wer import CER as CER, MER as MER, WER as WER, WIL as WIL, WIP as WIP
@@ -107,7 +107,7 @@ _NAMES = {
     "metrics.base": "Metric Score Signature",
     "metrics.bleu": "BLEU bleu",
     "metrics.captions": "CIDEr document_frequencies",
-    "metrics.checked_scores": "TextWarning",
+    "metrics.text_warnings": "TextWarning",
     "metrics.chrf": "CHRF chrf",
     "metrics.codebleu": "CodeBLEU",
     "metrics.composite_scores": "document_bleu mean_document_bleu",

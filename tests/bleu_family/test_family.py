@@ -21,7 +21,7 @@ from strategies import corpora, texts
 
 import truebleu as tb
 from truebleu import family
-from truebleu.bleu_family.shared_statistics import SharedCorpus
+from truebleu.bleu_family.family_scores import SharedCorpus
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import program_tokenizers, tokenizers
 from truebleu.text.program_tokenizers import KERNEL_EQUIVALENTS

@@ -11,7 +11,7 @@ import truebleu as tb
 from truebleu import BLEU, family
 from truebleu.bleu_family import identify
 from truebleu.bleu_family.family_catalogue import COMMON_MEMBERS
-from truebleu.bleu_family.related_metrics import RELATED_METRICS
+from truebleu.bleu_family.published_members import RELATED_METRICS
 from truebleu.cli import main
 
 

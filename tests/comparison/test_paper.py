@@ -16,7 +16,7 @@ from truebleu import compare
 from truebleu.comparison import Comparisons, paper_layout
 from truebleu.comparison.setup_description import cite
 from truebleu.rendering.latex import escape_latex, render_latex_signature, unescape_latex
-from truebleu.text.tex_letters import decode_tex, encode_tex
+from truebleu.text.citations import decode_tex, encode_tex
 
 PDFLATEX = shutil.which("pdflatex")
 needs_tex = pytest.mark.skipif(

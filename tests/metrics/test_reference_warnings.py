@@ -8,8 +8,7 @@ from paths import ROOT
 
 import truebleu as tb
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.checked_scores import summarize_text
-from truebleu.metrics.text_warnings import TOKENIZED_KIND, warn_about_texts
+from truebleu.metrics.text_warnings import TOKENIZED_KIND, summarize_text, warn_about_texts
 
 DATA = ROOT / "examples" / "de-en"
 NAMES = ("source.de", "reference.a.en", "reference.b.en", "birch.en", "cedar.en")

@@ -12,7 +12,7 @@ import pytest
 import truebleu as tb
 import truebleu.compat
 from truebleu import TextWarning, integrations
-from truebleu.metrics import checked_scores
+from truebleu.metrics import text_warnings
 from truebleu.text.segments import File
 
 REFERENCES = ["The cat sat on the mat today.", "It rains a lot here in spring."] * 15
@@ -354,5 +354,5 @@ def test_start_of_a_stream_is_examined(recorded, tmp_path, monkeypatch):
 
 def test_messages_for_python_keep_text_without_options():
     text = "a (b) - c; use -tok zh (pip install x) or -tok char (tokenize='zh' in Python). Fine."
-    assert checked_scores.replace_options_with_parameters("a - b (c), -d.") == "a - b (c), -d."
-    assert checked_scores.replace_options_with_parameters(text).endswith("tokenize='zh'. Fine.")
+    assert text_warnings.replace_options_with_parameters("a - b (c), -d.") == "a - b (c), -d."
+    assert text_warnings.replace_options_with_parameters(text).endswith("tokenize='zh'. Fine.")

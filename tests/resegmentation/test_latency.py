@@ -15,10 +15,11 @@ from truebleu.resegmentation.latency import (
     METRICS,
     TimedSegment,
     count_reference_units,
+    divide_log,
+    list_segments,
     measure_simultaneity,
     score_latency,
 )
-from truebleu.resegmentation.log_segments import divide_log, list_segments
 from truebleu.resegmentation.logs import (
     SourceSegment,
     match_recordings,

@@ -12,8 +12,8 @@ import pytest
 
 import truebleu as tb
 from truebleu._kernel import InputError
+from truebleu.resegmentation.methods import align_words
 from truebleu.resegmentation.subtitles import read_subtitles
-from truebleu.resegmentation.word_alignment import align_words
 
 REFERENCE = """\
 1

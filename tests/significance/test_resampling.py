@@ -25,10 +25,10 @@ from truebleu._kernel import (
     exchanged,
     summarize_differences,
 )
-from truebleu.significance import memory_check
 from truebleu.significance import sacrebleu_compat as significance_sacrebleu
+from truebleu.significance.resampled_metric import check_memory
 from truebleu.significance.resampling import _count_near
-from truebleu.significance.run_variance import compute_variance
+from truebleu.significance.results import compute_variance
 
 seeds = st.sampled_from([0, 1, 4, 12345, 2**32 - 1, 2**32, 2**40 + 7, 2**130 + 7]) | st.integers(
     0, 2**300
@@ -185,15 +185,15 @@ def test_memory_is_checked_before_resampling():
     message = r"resampling 10,000,000,000,000 segments needs about [0-9,]+ MB of memory"
     for kind in ("integer", "single"):
         with pytest.raises(MemoryError, match=message):
-            memory_check.check_memory(10**13, 10, kind=kind)
-        memory_check.check_memory(100, 10, kind=kind)
+            check_memory(10**13, 10, kind=kind)
+        check_memory(100, 10, kind=kind)
 
 
 SCRIPT = """
 import resource, sys
 from truebleu import BLEU
 from truebleu._kernel import Stream
-from truebleu.significance import Measure, bootstrap_intervals, memory_check, sacrebleu_compat
+from truebleu.significance import Measure, bootstrap_intervals, sacrebleu_compat
 metric = BLEU()
 table = metric.statistics(["a b c d e"] * 300_000, ["a b c d f"] * 300_000)
 measure = Measure(metric, {"one": table})

@@ -11,7 +11,7 @@ from outputs import output, references
 
 from truebleu import BLEU
 from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
-from truebleu.significance.run_variance import draw_student_t
+from truebleu.significance.results import draw_student_t
 
 SETTINGS = {"resamples": 200, "randomizations": 200}
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from truebleu.bleu_family.captioning_and_code import list_captioning_and_code_members
 from truebleu.bleu_family.family_member import Member
-from truebleu.bleu_family.libraries import list_library_members
-from truebleu.bleu_family.machine_translation import (
+from truebleu.bleu_family.published_members import (
+    RELATED_METRICS,
+    list_captioning_and_code_members,
+    list_library_members,
     list_machine_translation_members,
+    list_related_members,
     list_tool_members,
 )
-from truebleu.bleu_family.related_metrics import RELATED_METRICS, list_related_members
 from truebleu.metrics import registry
 from truebleu.text import argument_checks, terminal_layout, tokenizers
 from truebleu.text.corpus_inputs import Hypotheses, References
@@ -107,7 +108,12 @@ class Family(Mapping[str, Member]):
         if members is not None:
             selected_members = [self[name] for name in members]
         if tokenize != "13a":
-            selected_members = [member.with_tokenizer(tokenize) for member in selected_members]
+            selected_members = [
+                member.replace(metric=member.metric.with_parameters(tokenize=tokenize))
+                if member.metric.parameters.get("tokenize") == "13a"
+                else member
+                for member in selected_members
+            ]
         return score_members(
             selected_members, hypotheses, references, workers=workers, progress=progress
         )

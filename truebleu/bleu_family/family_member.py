@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 from truebleu._kernel import Scores
 from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.scores import TableScore
 from truebleu.text import argument_checks
+from truebleu.text.argument_checks import Record
 from truebleu.text.corpus_inputs import Hypotheses, References
-from truebleu.text.record import Record
 
 # Parameters that change nothing but the scale or the last digits of a score.
 _OMITTED_PARAMETERS = ("published_scale", "arithmetic", "empty_brevity", "smoothing_value")
@@ -77,12 +77,6 @@ class Member(Record):
                 description += f" {number:g}"
             descriptions.append(description)
         return descriptions
-
-    def with_tokenizer(self, tokenize: str) -> Self:
-        """Return the member with this tokenizer in place of 13a, if the member uses 13a."""
-        if self.metric.parameters.get("tokenize") != "13a":
-            return self
-        return self.replace(metric=self.metric.with_parameters(tokenize=tokenize))
 
     def format_score(self, score: Score) -> str:
         """Return the score as the original implementation prints it, on its scale."""

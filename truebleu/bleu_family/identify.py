@@ -11,14 +11,14 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.bleu_family.family_catalogue import COMMON_MEMBERS, MEMBERS
 from truebleu.bleu_family.family_member import Member
-from truebleu.bleu_family.related_metrics import RELATED_METRICS
-from truebleu.bleu_family.shared_statistics import SharedCorpus
+from truebleu.bleu_family.family_scores import SharedCorpus
+from truebleu.bleu_family.published_members import RELATED_METRICS
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
 from truebleu.text import argument_checks, segments, terminal_layout, tokenizers
+from truebleu.text.argument_checks import Record
 from truebleu.text.corpus_inputs import Hypotheses, References
-from truebleu.text.record import Record
 from truebleu.text.system_names import name_references
 
 

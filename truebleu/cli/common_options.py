@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from truebleu._kernel import InputError
 from truebleu.cli.output import DATA_FORMATS, UsageError, print_text
 from truebleu.text import argument_checks
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 from truebleu.text.terminal_layout import get_terminal_width, join_words, wrap_command, wrap_text
 
 # ---- declarations ----

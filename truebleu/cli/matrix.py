@@ -37,7 +37,7 @@ from truebleu.cli.output import Progress, Results, UsageError
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import Matrix
 from truebleu.rendering.table_writers import ROW_FORMATS, RowWriter, TableSpec
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 from truebleu.text.segments import File
 
 # Approximate number of scores and minimum number of hypotheses per batch. Each batch processes the

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
-from truebleu.text.record import JSON_VERSION, format_json
+from truebleu.text.argument_checks import JSON_VERSION, format_json
 from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import (
     ProgressLine,

@@ -48,7 +48,7 @@ from truebleu.metrics.base import Corpus, Metric, Score, Signature
 from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.registry import lower_is_better
 from truebleu.metrics.scores import Statistics
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 from truebleu.text.segments import (
     File,
     hash_file,

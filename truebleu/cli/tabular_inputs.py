@@ -23,8 +23,7 @@ from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import Progress, UnavailableError, UsageError, print_message
 from truebleu.comparison.comparison_request import Request
 from truebleu.metrics.base import Metric
-from truebleu.text.argument_checks import is_whole_number
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record, is_whole_number
 from truebleu.text.terminal_layout import format_count, format_id
 
 if TYPE_CHECKING:

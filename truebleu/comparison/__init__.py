@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Unpack
 
 from truebleu.comparison.comparison_request import ComparisonOptions, Request, StatisticsByMetric
-from truebleu.metrics.checked_scores import raise_text_warnings
+from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.rendering.view import Content, RecordView
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import find_system

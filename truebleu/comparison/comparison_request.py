@@ -19,8 +19,8 @@ from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.scores import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
+from truebleu.text.argument_checks import Record
 from truebleu.text.corpus_inputs import has_ids
-from truebleu.text.record import Record
 from truebleu.text.segments import File
 from truebleu.text.system_names import ShortNames, find_system
 from truebleu.text.terminal_layout import format_count

@@ -168,8 +168,12 @@ def _is_latency_log(lines: NumberedLines) -> bool:
 def _read_latency_scores(name: str, file: File, lines: NumberedLines) -> ScoreColumn:
     """Return the segment scores of a latency metric, such as LAAL or LAAL_CA, from a log."""
     # Importing these modules takes 20 ms, which a comparison without logs does not need.
-    from truebleu.resegmentation.latency import COMPUTATION_AWARE, METRICS, score_latency
-    from truebleu.resegmentation.log_segments import list_segments
+    from truebleu.resegmentation.latency import (
+        COMPUTATION_AWARE,
+        METRICS,
+        list_segments,
+        score_latency,
+    )
     from truebleu.resegmentation.logs import read_log_of_any_unit
 
     names = {metric.casefold(): metric for metric in METRICS if metric != "StreamLAAL"}

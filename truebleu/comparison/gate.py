@@ -28,8 +28,7 @@ from truebleu.comparison.comparison_request import Request, Significance, Statis
 from truebleu.comparison.gate_limits import resolve_limits
 from truebleu.comparison.history import find_last_comparable_entry, read_earlier_entries
 from truebleu.metrics.base import Metric, MetricFailedError, Score
-from truebleu.metrics.checked_scores import raise_text_warnings
-from truebleu.metrics.text_warnings import list_unranked_systems
+from truebleu.metrics.text_warnings import list_unranked_systems, raise_text_warnings
 from truebleu.rendering.elements import Block
 from truebleu.rendering.view import Content, View
 from truebleu.text import argument_checks, corpus_inputs, segments

@@ -24,10 +24,11 @@ from truebleu.resegmentation.latency import (
     MAX_DSPTV,
     SHORT_METRICS,
     TimedSegment,
+    divide_log,
+    list_segments,
     measure_simultaneity,
     score_latency,
 )
-from truebleu.resegmentation.log_segments import divide_log, list_segments
 from truebleu.resegmentation.logs import (
     TOKEN_KINDS,
     UNITS,
@@ -42,8 +43,8 @@ from truebleu.significance import LEVEL, RESAMPLES
 from truebleu.significance.resampled_metric import Measure
 from truebleu.significance.resampling import bootstrap_intervals, run_paired_tests
 from truebleu.text import argument_checks
+from truebleu.text.argument_checks import Record
 from truebleu.text.languages import get_target_language
-from truebleu.text.record import Record
 from truebleu.text.segments import File, as_file
 from truebleu.text.system_names import format_path, name_systems
 from truebleu.text.terminal_layout import format_count, join_words

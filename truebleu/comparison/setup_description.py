@@ -17,11 +17,9 @@ from truebleu.rendering.latex import render_latex_signature, render_latex_text, 
 from truebleu.rendering.number_format import format_percent
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.testsets import catalogue
-from truebleu.text.argument_checks import check_choice, load_json
-from truebleu.text.citations import format_bibtex, get_work, load_works, parse_bibtex
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record, check_choice, load_json
+from truebleu.text.citations import encode_tex, format_bibtex, get_work, load_works, parse_bibtex
 from truebleu.text.terminal_layout import join_words
-from truebleu.text.tex_letters import encode_tex
 
 TEST_NAMES = {
     **TESTS,

@@ -25,7 +25,7 @@ from truebleu.compat.patches import restore_functions
 from truebleu.metrics import registry
 from truebleu.metrics.base import PARTS_PER_TOKEN
 from truebleu.metrics.scores import unpack_row
-from truebleu.significance import memory_check
+from truebleu.significance.resampled_metric import check_memory
 from truebleu.significance.sacrebleu_compat import randomize_scores
 from truebleu.text import argument_checks
 
@@ -397,7 +397,7 @@ def _resample_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
     """Return the sums of resampled rows as single-precision arrays."""
     import numpy as np
 
-    memory_check.check_memory(len(rows), len(rows[0]), kind="single")
+    check_memory(len(rows), len(rows[0]), kind="single")
     numbers = [list(map(float, row)) for row in rows]
     sums: list[Any] = []
     for start in range(0, samples, BLOCK_SIZE):

@@ -17,7 +17,7 @@ from typing import Any
 from truebleu.explanation import bleu, explanation_builder, explanation_layout
 from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Corpus, Metric, Signature
-from truebleu.metrics.checked_scores import raise_text_warnings, summarize_text
+from truebleu.metrics.text_warnings import raise_text_warnings, summarize_text
 from truebleu.rendering.elements import Block
 from truebleu.rendering.view import Content, View
 from truebleu.text import corpus_inputs, segments

@@ -21,7 +21,7 @@ from truebleu.integrations import get_metric_name, reward_hosts
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricMissingError, Signature
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.checked_scores import raise_text_warnings
+from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.text import argument_checks, corpus_inputs
 
 GROUP_BASELINES = ("leave-one-out", "mean")

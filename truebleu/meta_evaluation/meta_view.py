@@ -41,7 +41,7 @@ from truebleu.meta_evaluation.tasks import (
     list_levels,
     list_tasks,
 )
-from truebleu.metrics import checked_scores, registry, text_warnings
+from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Metric
 from truebleu.rendering.elements import Block
 from truebleu.rendering.view import Content, RecordView
@@ -260,7 +260,7 @@ hits 3, epsilon 0.0>)
     if warnings:
         content["warnings"] = warnings
     if check_text:
-        checked_scores.raise_text_warnings(warnings)
+        text_warnings.raise_text_warnings(warnings)
     return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 from truebleu import _kernel
 from truebleu._kernel import InputError, Scores, Table, __version__
-from truebleu.metrics import checked_scores
 from truebleu.metrics import parameters as p
+from truebleu.metrics import text_warnings
 from truebleu.metrics.pairwise_scores import PairwiseScoring
 from truebleu.metrics.parameters import Parametrized
 from truebleu.metrics.scores import (
@@ -695,7 +695,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNa
         return self._score_corpus(self.make_corpus(hypotheses, references, workers, **options))
 
     def _score_with_warnings(self, *inputs: Any) -> S:
-        score: S = checked_scores.score_with_warnings(self, *inputs)
+        score: S = text_warnings.score_with_warnings(self, *inputs)
         return score
 
     def score_and_summarize(self, corpus: Corpus) -> tuple[S, Summary]:

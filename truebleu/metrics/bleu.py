@@ -32,9 +32,9 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS_PER_TOKEN, Metric, make_ngram_column_limits
-from truebleu.metrics.checked_scores import score_function
 from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.metrics.scores import TableScore
+from truebleu.metrics.text_warnings import score_function
 from truebleu.text import corpus_inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]

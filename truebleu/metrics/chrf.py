@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
-from truebleu.metrics.checked_scores import score_function
 from truebleu.metrics.scores import OverlapScore
+from truebleu.metrics.text_warnings import score_function
 from truebleu.text import argument_checks, corpus_inputs
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]

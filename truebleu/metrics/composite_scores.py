@@ -8,9 +8,9 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, Score, Signature
-from truebleu.metrics.checked_scores import check_texts
 from truebleu.metrics.joint_counting import compute_joint_statistics
 from truebleu.metrics.scores import DetailedScore
+from truebleu.metrics.text_warnings import check_texts
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.system_names import name_system
 

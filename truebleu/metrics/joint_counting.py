@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, summarize_reference_count
-from truebleu.metrics.checked_scores import LENGTH_COLUMN, LOW_SCORES, summarize_text
 from truebleu.metrics.scores import Statistics
+from truebleu.metrics.text_warnings import LENGTH_COLUMN, LOW_SCORES, summarize_text
 from truebleu.text import corpus_inputs, sample_checks
 from truebleu.text.segments import make_rereadable
 

@@ -13,7 +13,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.python_metric import make_missing_package_error
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 
 WORDNET_VERSION = "3.0"
 DEBIAN_FOLDER = "/usr/share/wordnet"

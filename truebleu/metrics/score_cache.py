@@ -15,8 +15,8 @@ from contextlib import suppress
 from time import perf_counter
 
 from truebleu.text import download
+from truebleu.text.argument_checks import Record
 from truebleu.text.operating_system import write_atomically
-from truebleu.text.record import Record
 
 # Part of the cache key, which changes when files of earlier releases become invalid.
 VERSION = "1"

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 from truebleu._kernel import InputError, Scores, Table, sealed, unsealed
 from truebleu.text import argument_checks
-from truebleu.text.argument_checks import load_json
-from truebleu.text.record import Picklable, format_json
+from truebleu.text.argument_checks import Picklable, format_json, load_json
 from truebleu.text.terminal_layout import format_count
 
 # Signature fields for the scored data and confidence intervals, which do not change the metric,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
-from truebleu.metrics.checked_scores import score_function
 from truebleu.metrics.scores import TableScore
+from truebleu.metrics.text_warnings import score_function
 from truebleu.text import corpus_inputs
 
 __all__ = ["TER", "TERScore", "ter"]

@@ -12,7 +12,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text import corpus_inputs
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 
 # Pairs to score for one source: its index, and the indices of candidates and of references.
 Block = tuple[int, Sequence[int], Sequence[int]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 from truebleu.text.terminal_layout import escape_invisible
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from truebleu.rendering.elements import (
     Table,
 )
 from truebleu.rendering.equations import as_latex
+from truebleu.text.citations import CODE_POINT, encode_tex
 from truebleu.text.terminal_layout import pad_columns
-from truebleu.text.tex_letters import CODE_POINT, encode_tex
 
 HEADINGS = ("section", "subsection", "subsubsection")
 

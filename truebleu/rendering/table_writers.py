@@ -15,7 +15,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.text.record import JSON_VERSION, Record, format_json
+from truebleu.text.argument_checks import JSON_VERSION, Record, format_json
 from truebleu.text.terminal_layout import (
     cut_text,
     escape_invisible,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import InputError
 from truebleu.rendering.number_format import check_scale
-from truebleu.text.argument_checks import load_json
-from truebleu.text.record import Picklable
+from truebleu.text.argument_checks import Picklable, load_json
 from truebleu.text.system_names import ShortNames
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from truebleu.comparison import Comparison
 from truebleu.comparison.comparison_request import ComparisonOptions, Request
 from truebleu.metrics.base import Metric
-from truebleu.metrics.checked_scores import raise_text_warnings
+from truebleu.metrics.text_warnings import raise_text_warnings
 from truebleu.text import argument_checks, corpus_inputs
-from truebleu.text.record import Picklable, Record
+from truebleu.text.argument_checks import Picklable, Record
 
 if TYPE_CHECKING:
     from truebleu.reports.report_builder import ReportData

@@ -23,7 +23,7 @@ Segments are resampled and swapped one by one or, with `documents`, by document.
 document are similar, so a test that treats them as independent underestimates the uncertainty.
 
 The score of a system with several `runs` (training seeds) is their mean, and its tests include the
-variance between runs; see `truebleu.significance.run_variance`.
+variance between runs; see `truebleu.significance.results`.
 
 docs/significance.md reports the measured error rates of all tests.
 """
@@ -44,7 +44,7 @@ from truebleu.significance.results import POWER as POWER
 from truebleu.significance.results import Difference as Difference
 from truebleu.significance.results import Interval as Interval
 from truebleu.significance.results import PairedTests as PairedTests
+from truebleu.significance.results import Runs as Runs
 from truebleu.significance.results import benjamini_hochberg as benjamini_hochberg
 from truebleu.significance.results import holm as holm
 from truebleu.significance.results import segments_needed as segments_needed
-from truebleu.significance.run_variance import Runs as Runs

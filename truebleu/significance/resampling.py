@@ -21,16 +21,18 @@ from truebleu._kernel import (
     exchanged,
     summarize_differences,
 )
-from truebleu.significance import memory_check
-from truebleu.significance.resampled_metric import Measure
+from truebleu.significance.resampled_metric import Measure, check_memory
 from truebleu.significance.results import (
     CORRECTIONS,
     Difference,
     Interval,
+    Noise,
     PairedTests,
+    Runs,
+    compute_variance,
     correct_p_values,
+    estimate_noise,
 )
-from truebleu.significance.run_variance import Noise, Runs, compute_variance, estimate_noise
 from truebleu.text import argument_checks
 
 PairIndices = Sequence[tuple[int, int]]
@@ -111,7 +113,7 @@ def run_paired_tests(
     options: the fields of `Resampling`. Intervals always come from the bootstrap. With `documents`,
         randomization also swaps whole documents; "bs-sacrebleu" does not support this. With `runs`,
         tests and intervals of differences include the variance between runs (see
-        `truebleu.significance.run_variance`); only "ar" and "bs" support this.
+        `truebleu.significance.results`); only "ar" and "bs" support this.
 
     All tests except "koehn" are two-sided. Raises InputError for measures of different systems or
     segments, and ValueError for invalid options.
@@ -207,7 +209,7 @@ class _ResamplingRun:
         self._total, self._done = self.resamples + randomizations, 0
         self._tables = [table for measure in self._unit_measures for table in measure.tables]
         self._width = sum(table.width for table in self._tables)
-        memory_check.check_memory(self.unit_count, self._width, self._workers)
+        check_memory(self.unit_count, self._width, self._workers)
         # Scores of the resampled test sets, by measure and output.
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 

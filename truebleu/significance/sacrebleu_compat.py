@@ -17,8 +17,8 @@ from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import round_to_single as rounded
 from truebleu.metrics.pairwise_scores import COMPENSATED
-from truebleu.significance import memory_check
-from truebleu.text.record import Record
+from truebleu.significance.resampled_metric import check_memory
+from truebleu.text.argument_checks import Record
 
 # BLEU parameters and smoothing methods that sacreBLEU supports.
 BLEU_PARAMETERS = (
@@ -62,7 +62,7 @@ def bootstrap_scores(
     if not parts:
         return [[] for _ in measures]
     columns = sum(table.width for table, _ in parts)
-    memory_check.check_memory(len(parts[0][0]), columns, workers, "single")
+    check_memory(len(parts[0][0]), columns, workers, "single")
     score_columns = _kernel.SingleStack(parts).bootstrap(stream, resamples, workers)
     scores = (ResampledScores(values.tolist(), single) for values, single in score_columns)
     return [list(islice(scores, len(tables))) for _, tables in measures]
@@ -74,7 +74,7 @@ def randomize_scores(
     """Yield both systems' scores after the swaps of approximate randomization, block by block."""
     formula = _get_randomization_formula(metric)
     totals = tables[0].total(), tables[1].total()
-    memory_check.check_memory(len(tables[0]), sum(table.width for table in tables))
+    check_memory(len(tables[0]), sum(table.width for table in tables))
     stack = _kernel.Stack.of_differences([tables])
     for start in range(0, trials, TRIALS_PER_BLOCK):
         first_sums, second_sums = stack.choose(stream, min(TRIALS_PER_BLOCK, trials - start), 1)

@@ -13,8 +13,8 @@ from truebleu.testsets import cache, catalogue
 from truebleu.testsets.catalogue import Archive, CatalogueEntry
 from truebleu.testsets.published_set import TestSet, testset
 from truebleu.text import download
+from truebleu.text.argument_checks import Record
 from truebleu.text.operating_system import join_contained_path, write_atomically
-from truebleu.text.record import Record
 
 # Folders of a test set are named by the digest of its catalogue entry.
 DIGEST_PATTERN = re.compile("[0-9a-f]{8}")

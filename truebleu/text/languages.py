@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from truebleu.text import argument_checks, tokenizers
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 
 DEFAULT_TOKENIZER = "13a"
 

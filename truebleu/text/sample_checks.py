@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.text import segments
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 from truebleu.text.segments import File
 
 if TYPE_CHECKING:

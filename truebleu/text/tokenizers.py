@@ -14,7 +14,7 @@ from typing import Any
 
 from truebleu import _kernel
 from truebleu.text import argument_checks
-from truebleu.text.record import Record
+from truebleu.text.argument_checks import Record
 
 Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
 

@@ -6,7 +6,8 @@ import pickle
 import pytest
 
 import truebleu as tb
-from truebleu.metrics.captions import DocumentFrequencies, sum_like_numpy
+from truebleu.metrics.captions import DocumentFrequencies
+from truebleu.metrics.pairwise_scores import sum_like_numpy
 
 HYPOTHESES = ["A man riding a brown horse.", "two dogs playing in the grass", ""]
 REFERENCES = [

@@ -77,7 +77,7 @@ def shares(text: str) -> dict[str, float]:
 )
 def test_tag_selects_language_and_tokenizer(tag, code, tokenizer):
     assert languages.get_target_language(tag).code == code
-    assert languages.get_default_tokenizer(tag) == tokenizer
+    assert languages.get_target_language(tag).tokenizer == tokenizer
 
 
 def test_pair_is_not_accepted_as_language():
@@ -105,7 +105,7 @@ def test_pair_is_not_accepted_as_language():
 )
 def test_unknown_tag_suggests_closest(tag, words):
     if tag.endswith("\n"):
-        assert languages.get_default_tokenizer(tag) == "ja-mecab"
+        assert languages.get_target_language(tag).tokenizer == "ja-mecab"
         return
     with pytest.raises(ValueError, match=re.escape(words)):
         languages.get_target_language(tag)
@@ -114,7 +114,7 @@ def test_unknown_tag_suggests_closest(tag, words):
 @given(st.text(alphabet="abejkznhtwJPTWH-_419", max_size=12))
 def test_any_tag_is_a_language_or_an_error_of_one_line(tag):
     try:
-        language = languages.get_default_tokenizer(tag)
+        language = languages.get_target_language(tag).tokenizer
     except ValueError as error:
         language = str(error)
     assert language in {"13a", "zh", "ja-mecab", "ko-mecab"} or language.count("'") >= 2
@@ -158,8 +158,8 @@ def test_default_tokenizers_equal_sacrebleus():
 
     for tag, name in BLEU._TOKENIZER_MAP.items():
         assert (
-            languages.get_default_tokenizer(tag)
-            == languages.get_default_tokenizer(f"en-{tag}")
+            languages.get_target_language(tag).tokenizer
+            == languages.get_target_language(f"en-{tag}").tokenizer
             == name
         )
 

@@ -43,9 +43,9 @@ class Member(Record):
     @property
     def citation(self) -> str:
         """The papers or programs to cite, with authors, years and titles."""
-        from truebleu.text.citations import format_references
+        from truebleu.text.citations import get_work
 
-        return format_references(self.citations)
+        return "; ".join(get_work(key).reference for key in self.citations)
 
     @property
     def single_reference(self) -> bool:

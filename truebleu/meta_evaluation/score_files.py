@@ -18,7 +18,7 @@ from typing import Any
 from truebleu._kernel import InputError, holes, score_lines
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import (
-    find_invalid_score,
+    MAX_SCORE,
     parse_json,
     read_csv,
     suggest_names,
@@ -329,9 +329,10 @@ def _parse_score_lines(path: str, content: bytes) -> ScoreTable:
         )
     values = array("d")
     values.frombytes(scores)
-    large = find_invalid_score(values)
-    if large is not None:
-        raise InputError(f"{path}, line {large + 1}: {values[large]:g} is not a finite score")
+    is_large = list(map(MAX_SCORE.__lt__, map(abs, values)))
+    if True in is_large:
+        i = is_large.index(True)
+        raise InputError(f"{path}, line {i + 1}: {values[i]:g} is not a finite score")
     return ScoreTable(Matrix(list(lengths), values))
 
 

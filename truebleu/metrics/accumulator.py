@@ -153,7 +153,13 @@ class Accumulator:
         """
         segments, totals, references = _validate_state(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])
-        self._metric.check_totals("state", totals)
+        columns = self._metric.columns
+        if len(totals) != len(columns):
+            raise InputError(f"state: expected {len(columns)} totals, not {len(totals)}")
+        try:
+            Table.from_rows([totals], len(totals)).check(*self._metric.constraints)
+        except InputError as error:
+            raise InputError(f"state: {error}") from None
         self._segments, self._totals, self._references = segments, totals, references
 
     @classmethod

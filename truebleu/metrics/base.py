@@ -506,15 +506,6 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNa
                 f"{self.fingerprint}"
             )
 
-    def check_totals(self, subject: str, totals: Sequence[int]) -> None:
-        """Raise InputError for a row of integers that cannot be totals of this metric."""
-        if len(totals) != len(self.columns):
-            raise InputError(f"{subject}: expected {len(self.columns)} totals, not {len(totals)}")
-        try:
-            Table.from_rows([totals], len(totals)).check(*self.constraints)
-        except InputError as error:
-            raise InputError(f"{subject}: {error}") from None
-
     def _validate_totals(self, totals: Sequence[int]) -> list[int]:
         try:
             row = [value.__index__() for value in totals]

@@ -14,15 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
-from functools import reduce
 from math import e, log, sqrt
-from operator import add
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus
+from truebleu.metrics.pairwise_scores import sum_like_numpy
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
 from truebleu.text import argument_checks, caption_files, tokenizers
 
@@ -166,19 +165,6 @@ class _DocumentFrequencyParameter(p.Parameter[Any]):
         if re.fullmatch(r"\d+-images-[0-9a-f]{8}", text):
             raise ValueError(f"'{text}' identifies frequencies. Pass them as df (--cider-df FILE)")
         return text
-
-
-def sum_like_numpy(values: Sequence[float]) -> float:
-    """Return the sum of numbers with NumPy's rounding: pairs of halves, and eight partial sums."""
-    if len(values) > 128:
-        half = len(values) // 2
-        half -= half % 8
-        return sum_like_numpy(values[:half]) + sum_like_numpy(values[half:])
-    end = len(values) - len(values) % 8
-    sums = [reduce(add, values[i:end:8], 0.0) for i in range(8)]
-    while len(sums) > 1:
-        sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
-    return reduce(add, values[end:], sums[0])
 
 
 class CaptionScore(SegmentMeanScore):

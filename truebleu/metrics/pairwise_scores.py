@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from math import inf, isqrt
 from operator import index as integer
 from typing import Any, overload
@@ -18,6 +19,29 @@ from truebleu.text import argument_checks, corpus_inputs, tokenizers
 # sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates for rounding errors
 # since Python 3.12. The last bit therefore depends on the Python version, even in the kernel.
 COMPENSATED = sys.version_info >= (3, 12)
+
+
+def sum_like_numpy(
+    values: Sequence[float], round_number: Callable[[float], float] = float
+) -> float:
+    """Return the sum of numbers with NumPy's rounding: pairs of halves, and eight partial sums.
+
+    round_number: rounds each sum, for numbers in single precision.
+    """
+
+    def add(a: float, b: float) -> float:
+        return round_number(a + b)
+
+    if len(values) > 128:
+        half = len(values) // 2
+        half -= half % 8
+        halves = values[:half], values[half:]
+        return add(*(sum_like_numpy(one, round_number) for one in halves))
+    end = len(values) - len(values) % 8
+    sums = [reduce(add, values[i:end:8], 0.0) for i in range(8)]
+    while len(sums) > 1:
+        sums = list(map(add, sums[::2], sums[1::2]))
+    return reduce(add, values[end:], sums[0])
 
 
 class StoredPairs(PairScores):

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY
 from importlib import import_module
 from string import ascii_letters
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Table
@@ -159,7 +160,7 @@ class ROUGE(SegmentMeanMetric):
     def tokenize_text(self, text: str) -> list[str]:
         """Return the words of a text as ROUGE compares them. With `stemmer`, these are stems."""
         if not self.stemmer:
-            return _TokenizerAdapter(self.tokenize).tokenize(text)
+            return tokenizers.make_tokenizer(self.tokenize)(text)
         # The installed package provides the stemmer.
         stems: list[str] = (
             _import_scoring_module("tokenizers").DefaultTokenizer(use_stemmer=True).tokenize(text)
@@ -171,7 +172,9 @@ class ROUGE(SegmentMeanMetric):
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[tuple[float, float, float]]:
         kind = f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
-        tokenizer = None if self.tokenize == ROUGE_TOKENIZER else _TokenizerAdapter(self.tokenize)
+        tokenizer = None
+        if self.tokenize != ROUGE_TOKENIZER:
+            tokenizer = SimpleNamespace(tokenize=tokenizers.make_tokenizer(self.tokenize))
         scorer = _import_scoring_module("rouge_scorer").RougeScorer(
             [kind], use_stemmer=self.stemmer, tokenizer=tokenizer
         )
@@ -208,15 +211,6 @@ def _import_scoring_module(name: str) -> Any:
         with suppress(ImportError):
             return import_module(f"{package.replace('-', '_')}.{name}")
     raise make_missing_package_error("rouge", "pip install 'truebleu[rouge]'")
-
-
-class _TokenizerAdapter:
-    """Adapter that gives truebleu's tokenizers the packages' tokenizer interface."""
-
-    def __init__(self, tokenize: tokenizers.Tokenize) -> None:
-        from truebleu.text.tokenizers import make_tokenizer
-
-        self.tokenize = make_tokenizer(tokenize)
 
 
 def _describe_non_latin_text(latin: int, non_latin: int) -> str:

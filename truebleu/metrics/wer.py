@@ -19,6 +19,8 @@ from truebleu.metrics.ter_alignment import Alignment, Operation
 from truebleu.text import argument_checks, tokenizers
 from truebleu.text.terminal_layout import format_count
 
+__all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
+
 EDIT_KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
 
@@ -98,12 +100,8 @@ def _align_tokens(
     return EditAlignment(hypothesis, reference, number, (), tuple(operations), length)
 
 
-__all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
-
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY
-
-    from truebleu.metrics.wer import EditAlignment
 
 EDIT_COLUMNS = ("hits", "substitutions", "deletions", "insertions")
 
@@ -229,8 +227,6 @@ class _EditMetric(Metric[S]):
 
         Raises InputError without a reference, and TypeError for arguments other than strings.
         """
-        from truebleu.metrics.wer import align_edits
-
         return align_edits(self, *self._normalize_texts(hypothesis, references))
 
     PUBLIC = (*Metric.PUBLIC, "alignment")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, overload
 
 from truebleu._kernel import InputError, Scores, Stack, Stream, Table
+from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.pairwise_scores import validate_reference_weights
 from truebleu.pairwise.utility import (
+    FunctionUtility,
+    MetricUtility,
     PrecomputedUtility,
     Source,
     Utility,
-    is_precomputed,
     make_precomputed_utility,
-    make_text_utility,
 )
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.argument_checks import Record
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
         def tolist(self) -> Any: ...  # noqa: D102
 
     AnyUtility = str | Metric | Function | Numbers | Array
+
+# The expected score of each candidate, and the number of references used to score it, or 1 for the
+# sum of references.
+SearchResult = tuple[list[float], list[int]]
 
 # Maximum number of candidates that print() shows, and maximum number of characters per candidate.
 MAX_SHOWN_CANDIDATES, WIDTH = 5, 60
@@ -224,7 +229,8 @@ def mbr(
         if not source:
             raise InputError(f"candidates: source {number} has no candidates. Leave it out.")
     resolved_utility: Utility
-    if is_precomputed(utility):
+    is_metric = utility is None or isinstance(utility, str | type) or callable(utility)
+    if not is_metric and hasattr(utility, "__getitem__"):
         if method != "exact":
             raise ValueError(f"method={method!r} has no effect with precomputed scores")
         resolved_utility = make_precomputed_utility(
@@ -235,7 +241,11 @@ def mbr(
             resolved_utility, references, sets, has_several_sources=has_several_sources
         )
     else:
-        resolved_utility = make_text_utility(utility, workers)
+        if callable(utility) and not isinstance(utility, Metric | type):
+            resolved_utility = FunctionUtility(utility)
+        else:
+            metric = registry.metric("bleu" if utility is None else utility)
+            resolved_utility = MetricUtility(metric, workers)
         reference_sets = _get_references(references, sets, has_several_sources=has_several_sources)
         scored = [list(dict.fromkeys(source)) for source in sets]
     if (
@@ -252,10 +262,10 @@ def mbr(
         results = search_candidates_with_pruning(resolved_utility, work, level, seed)
     elif method == "aggregate":
         sums = resolved_utility.score_against_sums(work)
-        results = (SearchResult(one, [1] * len(one)) for one in sums)
+        results = ((one, [1] * len(one)) for one in sums)
     else:
         means = zip(work, resolved_utility.compute_expected_scores(work), strict=True)
-        results = (SearchResult(one, [len(source.references)] * len(one)) for source, one in means)
+        results = ((one, [len(source.references)] * len(one)) for source, one in means)
     ranked = [
         _rank_candidates(resolved_utility, source, candidates, one, method)
         for source, candidates, one in zip(work, sets, results, strict=True)
@@ -273,7 +283,15 @@ def _build_sources(
     """Return the candidates, references, checked weights and text of each source."""
     count = len(candidate_sets)
     texts = _read_sources(sources, count, has_several_sources=has_several_sources)
-    numbers = _read_weights(weights, count, has_several_sources=has_several_sources)
+    numbers: Sequence[Any] = [weights]
+    if weights is None:
+        numbers = [None] * count
+    elif isinstance(weights, str) or not hasattr(weights, "__len__"):
+        raise TypeError("weights: expected a list of numbers, one per reference")
+    elif has_several_sources:
+        if len(weights) != count:
+            raise InputError(_format_count_mismatch("weights", len(weights), count))
+        numbers = list(weights)
     work = []
     for number, (candidates, references, weight, text) in enumerate(
         zip(candidate_sets, reference_sets, numbers, texts, strict=True), 1
@@ -345,19 +363,6 @@ def _get_references(
     return sets
 
 
-def _read_weights(weights: Any, count: int, *, has_several_sources: bool) -> Sequence[Any]:
-    """Return the weights of each source's references, or None for equal weights."""
-    if weights is None:
-        return [None] * count
-    if isinstance(weights, str) or not hasattr(weights, "__len__"):
-        raise TypeError("weights: expected a list of numbers, one per reference")
-    if not has_several_sources:
-        return [weights]
-    if len(weights) != count:
-        raise InputError(_format_count_mismatch("weights", len(weights), count))
-    return list(weights)
-
-
 def _format_count_mismatch(role: str, lists: int, sources: int) -> str:
     return f"{role}: expected one list per source ({sources}), found {lists}"
 
@@ -402,14 +407,6 @@ FIRST, SAMPLES = 8, 500
 RESOLUTION = 1 << 30
 
 
-class SearchResult(NamedTuple):
-    """The result of a search method for one source."""
-
-    expected: list[float]
-    seen: list[int]
-    """The number of references used to score each candidate, or 1 for the sum of references."""
-
-
 def search_candidates_with_pruning(
     utility: Utility, sources: Sequence[Source], level: float, seed: int | None
 ) -> Iterator[SearchResult]:
@@ -431,7 +428,10 @@ def search_candidates_with_pruning(
         ]
         rows = utility.score_rows(sources, blocks)
         for number, _, references in blocks:
-            races[number].add_scores(rows, references)
+            race = races[number]
+            for candidate in race.alive:
+                race.scores[candidate].update(zip(references, next(rows), strict=True))
+            race.seen += len(references)
         for race in races:
             race.prune_candidates(level)
         reference_count *= 2
@@ -456,12 +456,6 @@ class _Race:
     def is_unfinished(self) -> bool:
         """True if references remain and several candidates remain (or none has been scored)."""
         return self.seen < len(self.order) and (len(self.alive) > 1 or self.seen == 0)
-
-    def add_scores(self, rows: Iterator[list[float]], references: Sequence[int]) -> None:
-        """Add the scores of the remaining candidates against further references."""
-        for candidate in self.alive:
-            self.scores[candidate].update(zip(references, next(rows), strict=True))
-        self.seen += len(references)
 
     def prune_candidates(self, level: float) -> None:
         """Drop candidates that are rarely as good as the best candidate."""
@@ -509,4 +503,4 @@ class _Race:
                 # The weights of all references used so far may be 0.
                 weights = weights if any(weights) else None
             expected.append(self.source.replace(weights=weights).compute_expected_score(row))
-        return SearchResult(expected, list(map(len, self.scores)))
+        return expected, list(map(len, self.scores))

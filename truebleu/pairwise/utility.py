@@ -8,7 +8,6 @@ from math import isfinite
 from typing import Any
 
 from truebleu._kernel import InputError, Scores, strings
-from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text import corpus_inputs
@@ -336,19 +335,6 @@ class PrecomputedUtility(Utility):
             for candidate in candidates:
                 row = matrix[candidate]
                 yield [row[reference] for reference in references]
-
-
-def is_precomputed(utility: object) -> bool:
-    """Return whether a utility is a matrix of scores, not a metric, a name or a function."""
-    is_metric_name = utility is None or isinstance(utility, str | type)
-    return not is_metric_name and not callable(utility) and hasattr(utility, "__getitem__")
-
-
-def make_text_utility(utility: Any, workers: int) -> TextUtility:
-    """Return the utility for a metric, a metric's name, or a function (default: BLEU)."""
-    if callable(utility) and not isinstance(utility, Metric | type):
-        return FunctionUtility(utility)
-    return MetricUtility(registry.metric("bleu" if utility is None else utility), workers)
 
 
 def make_precomputed_utility(

@@ -514,6 +514,12 @@ def divide_times(
         at the beginning, as re-segmentation returns them.
     in_seconds: return times in seconds, else in milliseconds.
     """
+
+    def convert_time(time: float) -> float:
+        if log.has_seconds == in_seconds:
+            return time
+        return time * 1000 if log.has_seconds else time / 1000
+
     scale = 1 if in_seconds else 1000
     next_units = dict.fromkeys(entries, 0)
     divided_times = []
@@ -529,22 +535,11 @@ def divide_times(
         next_units[source_segment.recording] = last
         offset = source_segment.offset * scale
         delays, elapsed = (
-            times
-            and [
-                _convert_time(time, log, in_seconds=in_seconds) - offset
-                for time in times[first:last]
-            ]
+            times and [convert_time(time) - offset for time in times[first:last]]
             for times in (entry.delays, entry.elapsed)
         )
         divided_times.append((delays or [], elapsed))
     return divided_times
-
-
-def _convert_time(time: float, log: Log, *, in_seconds: bool) -> float:
-    """Return a time of a log in seconds or milliseconds."""
-    if log.has_seconds:
-        return time if in_seconds else time * 1000
-    return time / 1000 if in_seconds else time
 
 
 def match_segments(

@@ -117,7 +117,12 @@ class Method:
             alignments = [self._align_by_similarity(stream.keys, keys) for keys in sets]
             if len(alignments) == 1:
                 return alignments[0]
-            return max(alignments, key=partial(_mean_similarity, stream.keys))
+
+            def compute_mean_similarity(alignment: Alignment) -> float:
+                length = max(1, len(stream), sum(map(len, alignment.references)))
+                return _sum_similarities(stream.keys, alignment) / length
+
+            return max(alignments, key=compute_mean_similarity)
         if timing is not None:
             return _align_by_times(stream.keys, sets[0], timing)
         alignments = [_align_by_words(stream.keys, keys) for keys in sets]
@@ -224,13 +229,6 @@ def decode(data: bytes) -> array[int]:
     return values
 
 
-def _mean_similarity(keys: Sequence[str], alignment: Alignment) -> float:
-    """Return the mean similarity between paired units."""
-    return _sum_similarities(keys, alignment) / max(
-        1, len(keys), sum(map(len, alignment.references))
-    )
-
-
 def _sum_similarities(keys: Sequence[str], alignment: Alignment) -> float:
     total = 0.0
     for key, segment, pair in zip(keys, alignment.segments, alignment.pairs, strict=True):
@@ -238,10 +236,6 @@ def _sum_similarities(keys: Sequence[str], alignment: Alignment) -> float:
             characters, reference = set(key), set(alignment.references[segment][pair])
             total += len(characters & reference) / len(characters | reference)
     return total
-
-
-def _lower_without_spaces(text: str) -> str:
-    return text.lower().replace(" ", "")
 
 
 def _make_mweralign(model: str = "mweralign-spm32k", *, cuts_words: bool) -> Method:
@@ -279,7 +273,7 @@ METHODS = {
         "0.1.10",
         joiner="",
         only_equal=True,
-        prepare_reference=_lower_without_spaces,
+        prepare_reference=lambda text: text.lower().replace(" ", ""),
     ),
     "suber": _make_suber("words"),
     "suber-seg": _make_suber("words", "words"),

@@ -287,7 +287,10 @@ def _find_best_shift(
             if target == last_target:
                 continue
             last_target = target
-            shifted = _shift(order, start, length, target)
+            # A target in the run moves the run later, by the target's distance from its start.
+            rest = order[:start] + order[start + length :]
+            place = target - length if target > start + length else target
+            shifted = rest[:place] + order[start : start + length] + rest[place:]
             candidates += 1
             saved = distance - table.fill(shifted)
             candidate = (saved, length, -start, -target)
@@ -308,15 +311,3 @@ def _list_equal_runs(table: _EditTable, order: list[int]) -> Iterator[tuple[int,
                 if table.costs[order[start + length]][column + length]:
                     break
                 yield start, column, length + 1
-
-
-def _shift(order: list[int], start: int, length: int, target: int) -> list[int]:
-    """Return the order after moving a run before the token at `target`.
-
-    If `target` is in the run, the run moves later by the distance from its start.
-    """
-    run = order[start : start + length]
-    rest = order[:start] + order[start + length :]
-    if target > start + length:
-        target -= length
-    return rest[:target] + run + rest[target:]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,16 +150,8 @@ def read_subtitles(file: Any, breaks: str = "none") -> SubtitleFile:
     lines = (line.strip() for line in file.read_lines())
     numbered_lines = enumerate((line.removeprefix("\ufeff") for line in lines), 1)
     groups = _group_lines(numbered_lines)
-    blocks = list(_read_blocks(name, groups, _clean_vtt if suffix == ".vtt" else _clean_srt))
+    blocks = list(_read_blocks(name, groups, is_vtt=suffix == ".vtt"))
     return SubtitleFile.from_blocks(file.path, blocks, breaks)
-
-
-def _clean_srt(line: str) -> str:
-    return " ".join(SRT_TAG.sub("", line).split())
-
-
-def _clean_vtt(line: str) -> str:
-    return " ".join(html.unescape(VTT_TAG.sub("", line)).split())
 
 
 def _group_lines(numbered_lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
@@ -180,10 +172,9 @@ def _group_lines(numbered_lines: Iterator[tuple[int, str]]) -> Iterator[list[tup
 
 
 def _read_blocks(
-    name: str, groups: Iterator[list[tuple[int, str]]], clean: Callable[[str], str]
+    name: str, groups: Iterator[list[tuple[int, str]]], *, is_vtt: bool
 ) -> Iterator[Block]:
     """Yield the blocks of a file, whose start times must not decrease."""
-    is_vtt = clean is _clean_vtt
     if is_vtt:
         header = next(groups, [(1, "")])
         if not re.match(r"WEBVTT(\s|$)", header[0][1]):
@@ -213,8 +204,12 @@ def _read_blocks(
                 "subtitles by their start"
             )
         last_start = start
-        lines = [clean(text) for _, text in group[text_start:]]
-        yield Block(start, end, [text for text in lines if text])
+        lines = [text for _, text in group[text_start:]]
+        if is_vtt:
+            lines = [html.unescape(VTT_TAG.sub("", text)) for text in lines]
+        else:
+            lines = [SRT_TAG.sub("", text) for text in lines]
+        yield Block(start, end, [" ".join(text.split()) for text in lines if text.strip()])
 
 
 def _parse_times(place: str, line: str) -> tuple[float, float]:

@@ -169,11 +169,6 @@ def split_pieces(model: str, text: str, *, cuts_words: bool) -> Units:
     this byte with the mark that represents a space.
     """
     pieces = _kernel.tokenize(text, sentencepiece.load_tokenizer(model), "no")
-    return join_pieces(pieces, cuts_words=cuts_words)
-
-
-def join_pieces(pieces: list[str], *, cuts_words: bool) -> Units:
-    """Join pieces into a text, and return them as its units."""
     ends = list(accumulate(map(len, pieces)))
     spans = list(zip([0, *ends], ends, strict=False))
     begins = [] if cuts_words else list(map(_begins_word, pieces))

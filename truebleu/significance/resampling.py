@@ -128,7 +128,10 @@ def run_paired_tests(
     argument_checks.check_choice("pairs", pairs, PAIRS)
     argument_checks.check_choice("correction", correction, (None, *CORRECTIONS))
     run = _ResamplingRun(measures, Resampling(**options), randomizations if test == "ar" else 0)
-    run.check_test(test)
+    if run.documents is not None and test == "bs-sacrebleu":
+        raise ValueError("test 'bs-sacrebleu' does not support documents, only segments")
+    if run.has_several_runs and test not in ("ar", "bs"):
+        raise ValueError(f"test '{test}' does not support multiple runs; use 'ar' or 'bs'")
     baseline = run.systems[0] if baseline is None else baseline
     if baseline not in run.systems:
         near = argument_checks.suggest_names(baseline, run.systems)
@@ -256,17 +259,6 @@ class _ResamplingRun:
         """Return the difference between two systems in each resample."""
         first, second = (self._resampled_systems[measure_index][system] for system in pair)
         return list(map(sub, first, second))
-
-    def _summarize_runs(
-        self, measure: Measure, system: int, resampled: Sequence[float]
-    ) -> Runs | None:
-        """Return the runs of a system, or None for a single run."""
-        members = self._run_indices[system]
-        if len(members) == 1:
-            return None
-        scores = tuple(measure.get_score(measure.systems[run]) for run in members)
-        deviation, error = sqrt(compute_variance(scores, 1)), sqrt(compute_variance(resampled, 1))
-        return Runs(scores=scores, deviation=deviation, error=error)
 
     def _split_into_blocks(self, count: int, max_block: int) -> Iterator[int]:
         """Yield block sizes that limit memory use and the time between two progress reports."""
@@ -401,17 +393,17 @@ class _ResamplingRun:
         for i, system in enumerate(self.systems):
             resampled = self._resampled_systems[measure_index][i].tolist()
             score = self._get_system_score(measure, i)
-            runs = self._summarize_runs(measure, i, resampled)
+            run_scores = tuple(
+                measure.get_score(measure.systems[run]) for run in self._run_indices[i]
+            )
+            runs = None
+            if len(run_scores) > 1:
+                deviation = sqrt(compute_variance(run_scores, 1))
+                error = sqrt(compute_variance(resampled, 1))
+                runs = Runs(scores=run_scores, deviation=deviation, error=error)
             mean = fsum(resampled) / len(resampled)
             intervals[system] = self._build_interval(score, mean, sorted(resampled), runs)
         return intervals
-
-    def check_test(self, test: str) -> None:
-        """Raise ValueError if a test does not support documents or multiple runs."""
-        if self.documents is not None and test == "bs-sacrebleu":
-            raise ValueError("test 'bs-sacrebleu' does not support documents, only segments")
-        if self.has_several_runs and test not in ("ar", "bs"):
-            raise ValueError(f"test '{test}' does not support multiple runs; use 'ar' or 'bs'")
 
     def test_pairs(
         self,

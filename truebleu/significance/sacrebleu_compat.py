@@ -9,14 +9,14 @@ sacreBLEU.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import round_to_single as rounded
-from truebleu.metrics.pairwise_scores import COMPENSATED
+from truebleu.metrics.pairwise_scores import COMPENSATED, sum_like_numpy
 from truebleu.significance.resampled_metric import check_memory
 from truebleu.text.argument_checks import Record
 
@@ -45,7 +45,8 @@ def count_larger_differences(
     round_number = rounded if system.is_single_precision and baseline.is_single_precision else float
     pairs = zip(system.values, baseline.values, strict=True)
     gaps = [abs(round_number(a - b)) for a, b in pairs]
-    mean, limit = _compute_mean(gaps, round_number), round_number(difference)
+    mean = round_number(sum_like_numpy(gaps, round_number) / len(gaps))
+    limit = round_number(difference)
     return sum(round_number(value - mean) > limit for value in gaps)
 
 
@@ -69,17 +70,20 @@ def bootstrap_scores(
 
 
 def randomize_scores(
-    metric: Metric, tables: tuple[_kernel.Table, _kernel.Table], trials: int, stream: _kernel.Stream
+    metric: Any, tables: tuple[_kernel.Table, _kernel.Table], trials: int, stream: _kernel.Stream
 ) -> Iterator[tuple[_kernel.Scores, _kernel.Scores]]:
     """Yield both systems' scores after the swaps of approximate randomization, block by block."""
-    formula = _get_randomization_formula(metric)
+    _get_single_formula(metric)  # raises ValueError for metrics that sacreBLEU does not support
+    if metric.parameters.get("smoothing") == "add-k":
+        # sacreBLEU adds the value to integer arrays in place, which drops its fractional part.
+        metric = metric.with_parameters(smoothing_value=float(int(metric.smoothing_value)))
     totals = tables[0].total(), tables[1].total()
     check_memory(len(tables[0]), sum(table.width for table in tables))
     stack = _kernel.Stack.of_differences([tables])
     for start in range(0, trials, TRIALS_PER_BLOCK):
         first_sums, second_sums = stack.choose(stream, min(TRIALS_PER_BLOCK, trials - start), 1)
         a, b = _kernel.exchanged((first_sums, second_sums), totals)
-        yield formula(a), formula(b)
+        yield metric.scores(a), metric.scores(b)
 
 
 def _get_single_formula(metric: Any) -> _kernel.SingleFormula:
@@ -96,45 +100,3 @@ def _get_single_formula(metric: Any) -> _kernel.SingleFormula:
                 metric.smoothing, float(value), effective_order, COMPENSATED
             )
     raise ValueError(f"sacreBLEU does not support {metric!r}; use another test")
-
-
-def _get_randomization_formula(metric: Any) -> Callable[[_kernel.Table], _kernel.Scores]:
-    """Return the metric's formula for the sums of randomization trials, which are integer arrays.
-
-    sacreBLEU adds the add-k value to these arrays in place, which drops its fractional part.
-    """
-    parameters = metric.parameters
-    _get_single_formula(metric)
-    if parameters.get("smoothing") == "add-k":
-        value = float(int(metric.smoothing_value))
-        metric = type(metric)(**{**parameters, "smoothing_value": value})
-    return metric.scores  # type: ignore[no-any-return]
-
-
-def _compute_mean(values: Sequence[float], round_number: Callable[[float], float]) -> float:
-    """Return the mean as NumPy computes it, by pairwise summation."""
-    return round_number(_sum_pairwise(values, round_number) / len(values))
-
-
-def _sum_pairwise(values: Sequence[float], round_number: Callable[[float], float]) -> float:
-    size = len(values)
-    if size > 128:
-        half = size // 2
-        half -= half % 8
-        return round_number(
-            _sum_pairwise(values[:half], round_number) + _sum_pairwise(values[half:], round_number)
-        )
-    eights = size - size % 8
-    total = 0.0
-    if eights:
-        sums = list(values[:8])
-        for start in range(8, eights, 8):
-            sums = [
-                round_number(a + b) for a, b in zip(sums, values[start : start + 8], strict=True)
-            ]
-        while len(sums) > 1:
-            sums = [round_number(a + b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
-        [total] = sums
-    for value in values[eights:]:
-        total = round_number(total + value)
-    return total

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NoReturn
 
@@ -444,13 +444,3 @@ def get_document_subsets(name: str) -> Mapping[str, str] | None:
     """Return the country and domain of each document in a test set, or None if unknown."""
     labels: Mapping[str, str] | None = load_builtin_registry()["subsets"].get(name)
     return labels
-
-
-def find_archives_by_checksum(
-    md5: str, sha256: str, registry: str | None = None
-) -> Iterator[tuple[CatalogueEntry, Archive]]:
-    """Yield each archive that has one of these checksums, with its test set."""
-    for entry in load_entries(registry).values():
-        for archive in entry.archives:
-            if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5):
-                yield entry, archive

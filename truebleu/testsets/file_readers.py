@@ -122,24 +122,15 @@ def _read_plain_text(_name: str, files: Sequence[str], raw_folder: str) -> Field
         yield field, _read_stripped_lines(path)
 
 
-def parse_column_path(column_path: str, field: str) -> tuple[int, str]:
-    """Return the index and the file name of the table column that contains a field.
-
-    >>> parse_column_path("3:en-de.tsv", "src"), parse_column_path("en-de.tsv", "ref")
-    ((3, 'en-de.tsv'), (1, 'en-de.tsv'))
-    """
-    parts = column_path.split(":")
-    if len(parts) != 2:
-        return (0 if field == "src" else 1), column_path
-    if not parts[0].strip().lstrip("+-").isdecimal():
-        raise InputError(f"invalid table column: '{column_path}' (expected COLUMN:FILE)")
-    return int(parts[0]), parts[1]
-
-
 def _read_tables(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
-    for field, meta in zip(("src", "ref"), files, strict=False):
-        column, name = parse_column_path(meta, field)
-        yield field, _read_column(os.path.join(raw_folder, name), column)
+    """Read tables, whose names may have the index of the column: "3:en-de.tsv"."""
+    for default_column, (field, file) in enumerate(zip(("src", "ref"), files, strict=False)):
+        column, name = str(default_column), file
+        if file.count(":") == 1:
+            column, name = file.split(":")
+        if not column.strip().lstrip("+-").isdecimal():
+            raise InputError(f"invalid table column: '{file}' (expected COLUMN:FILE)")
+        yield field, _read_column(os.path.join(raw_folder, name), int(column))
 
 
 def _read_column(path: str, column: int) -> Iterator[str]:
@@ -254,7 +245,11 @@ def _read_jsonl(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
             continue
         if selection != "all" and row.get("is_bad_source"):
             continue
-        rows = _split_paragraphs(row) if "src_text" in row else [_convert_wmt24pp_segment(row)]
+        if "src_text" in row:
+            rows = _split_paragraphs(row)
+        else:
+            present = {name: row[name] for name in WMT24PP_FIELDS if row.get(name) is not None}
+            rows = [{WMT24PP_FIELDS[name]: value for name, value in present.items()}]
         for segment in rows:
             for field, text in segment.items():
                 if not isinstance(text, str):
@@ -295,14 +290,6 @@ WMT24PP_FIELDS = {
     "document_id": "docid",
     "domain": "domain",
 }
-
-
-def _convert_wmt24pp_segment(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        field: row[wmt_name]
-        for wmt_name, field in WMT24PP_FIELDS.items()
-        if row.get(wmt_name) is not None
-    }
 
 
 def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:

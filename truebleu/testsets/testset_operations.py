@@ -316,8 +316,10 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
     named_entry = None if name is None else catalogue.get_entry(name)
     matches: Sequence[tuple[CatalogueEntry, Archive]] = [
         (entry, archive)
-        for entry, archive in catalogue.find_archives_by_checksum(md5, sha256)
+        for entry in catalogue.load_entries().values()
         if named_entry is None or entry.name == named_entry.name
+        for archive in entry.archives
+        if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5)
     ]
     verified = ""
     if not matches and named_entry is not None:

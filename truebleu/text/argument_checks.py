@@ -514,9 +514,3 @@ def to_score(value: Any) -> float:
     if abs(score) > MAX_SCORE:
         raise ValueError(f"expected a number from {-MAX_SCORE:g} to {MAX_SCORE:g}")
     return score
-
-
-def find_invalid_score(scores: Iterable[float]) -> int | None:
-    """Return the index of the first score that is infinite or too large, or None."""
-    large = map(MAX_SCORE.__lt__, map(abs, scores))
-    return next((i for i, is_large in enumerate(large) if is_large), None)

@@ -93,15 +93,6 @@ def format_bibtex(keys: Iterable[str]) -> str:
     return "\n\n".join(get_work(key).bibtex for key in keys) + "\n"
 
 
-def format_references(keys: Iterable[str]) -> str:
-    """Return references to works for use in prose, separated by semicolons.
-
-    >>> format_references(["post-2018-call"])
-    'Post (2018): A Call for Clarity in Reporting BLEU Scores'
-    """
-    return "; ".join(get_work(key).reference for key in keys)
-
-
 def expand_keys(citation: str) -> str:
     """Return the BibTeX entries of the keys in a text, or the text if it contains other words."""
     keys = citation.split()

@@ -71,7 +71,10 @@ def scan_corpus(
     make_source: Callable[[str, Any], _kernel.Source] = _make_text_source
     if splitter is not None:
         make_source = splitter.make_source
-        reference_sources = splitter.make_reference_sources(references)
+        reference_sources = [
+            _kernel.tokens(splitter.split_references(role, column), role, several=True)
+            for role, column in label_reference_columns(references)
+        ]
     elif isinstance(references, tuple):
         reference_sources = [_kernel.references(references)]
     else:
@@ -510,13 +513,6 @@ class Splitter:
         """Convert a column of texts to a kernel source of tokens."""
         return _kernel.tokens(self._split_column(role, texts), role, several=False)
 
-    def make_reference_sources(self, references: Any) -> list[_kernel.Source]:
-        """Convert the references to kernel sources of tokens, one per column."""
-        return [
-            _kernel.tokens(self._split_references(role, column), role, several=True)
-            for role, column in label_reference_columns(references)
-        ]
-
     def split_segments(
         self, hypotheses: Any, references: Any
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
@@ -524,7 +520,7 @@ class Splitter:
         labelled_columns = label_reference_columns(references)
         column_labels = ["hypotheses", *(name for name, _ in labelled_columns)]
         columns: list[Iterator[Any]] = [self._split_column("hypotheses", hypotheses)]
-        columns += [self._split_references(role, column) for role, column in labelled_columns]
+        columns += [self.split_references(role, column) for role, column in labelled_columns]
         absent = object()
         rows = zip_longest(*columns, fillvalue=absent)
         number = 0
@@ -569,7 +565,8 @@ class Splitter:
                 )
             yield self.split(segment)
 
-    def _split_references(self, role: str, column: Any) -> Iterator[list[Sequence[Any] | None]]:
+    def split_references(self, role: str, column: Any) -> Iterator[list[Sequence[Any] | None]]:
+        """Yield the tokens of each segment's references; None is a missing reference."""
         for number, item in enumerate(iterate_items(role, column), 1):
             has_several = item is not None and not self.is_segment(item)
             if has_several and not is_sequence(item):
@@ -781,13 +778,12 @@ def has_ids(hypotheses: Any) -> bool:
         return isinstance(first[0], int | float) or hasattr(first[0], "__index__")
     if is_file(hypotheses) or isinstance(hypotheses, str):
         return False
-    return _is_array(hypotheses) or (is_column(hypotheses) and _has_lists_of_integers(hypotheses))
-
-
-def _has_lists_of_integers(column: Any) -> bool:
-    """Return whether the type of an Arrow column is a list of integers, by its name."""
-    name = str(getattr(column, "type", getattr(column, "dtype", ""))).lower()
-    return name.startswith(("list", "large_list", "fixed_size_list", "array")) and "int" in name
+    if _is_array(hypotheses):
+        return True
+    # An Arrow column of lists of integers is recognized by the name of its type.
+    name = str(getattr(hypotheses, "type", getattr(hypotheses, "dtype", ""))).lower()
+    is_list = name.startswith(("list", "large_list", "fixed_size_list", "array"))
+    return is_list and "int" in name and is_column(hypotheses)
 
 
 def _is_array(value: Any) -> bool:

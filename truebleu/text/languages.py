@@ -380,15 +380,6 @@ def get_pair_codes(tag: str) -> tuple[str | None, str]:
     return sources[0].code if sources else None, target.code
 
 
-def get_default_tokenizer(tag: str) -> str:
-    """Return the tokenizer that sacreBLEU uses for a language, or for a pair's target language.
-
-    >>> [get_default_tokenizer(tag) for tag in ("en-ja", "zho_Hant", "th")]
-    ['ja-mecab', 'zh', '13a']
-    """
-    return get_target_language(tag).tokenizer
-
-
 # ---- advice ----
 
 

@@ -225,11 +225,7 @@ def _escape_label(text: str) -> str:
 
 def uses_kernel_tokenizer(tokenize: Tokenize, lowercase: bool | str) -> bool:
     """Return whether the kernel can tokenize text with these two settings."""
-    return _has_kernel_tokenizer(tokenize) and lowercase != "after"
-
-
-def _has_kernel_tokenizer(tokenize: Tokenize) -> bool:
-    return tokenize in KERNEL_TOKENIZERS or _needs_data(tokenize)
+    return (tokenize in KERNEL_TOKENIZERS or _needs_data(tokenize)) and lowercase != "after"
 
 
 def _needs_data(tokenize: Tokenize) -> bool:
@@ -279,7 +275,7 @@ def get_tokenizer_function(tokenize: Tokenize) -> Callable[[str], list[str]] | C
     """Return a tokenizer's function. Raise ImportError or InputError if its data is missing."""
     if callable(tokenize):
         return tokenize
-    if _has_kernel_tokenizer(tokenize):
+    if uses_kernel_tokenizer(tokenize, False):
         return make_tokenizer(tokenize)
     python_function: Callable[[str], list[str]] = _select_module(tokenize).get_tokenizer_function(
         tokenize
@@ -354,7 +350,8 @@ def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callabl
     """Return a function that tokenizes text like a metric with these two settings."""
     tokenize = resolve_tokenizer(tokenize)
     kernel_case = LOWERCASE_MODES[lowercase]
-    python_function = None if _has_kernel_tokenizer(tokenize) else get_tokenizer_function(tokenize)
+    has_kernel_tokenizer = uses_kernel_tokenizer(tokenize, False)
+    python_function = None if has_kernel_tokenizer else get_tokenizer_function(tokenize)
     # Load the data once; the kernel would load it for each text.
     kernel_tokenizer = load_tokenizer(str(tokenize)) if _needs_data(tokenize) else str(tokenize)
     # Tokenizers of other programs have different rules for final white space.

@@ -146,10 +146,12 @@ def _load_family() -> "Family":
     return family
 
 
-registry.add_name_source(
-    "the members of the BLEU family (truebleu family list)",
-    _load_family,
-    lambda name: _load_family()[name].metric,
+registry.NAME_SOURCES.append(
+    (
+        "the members of the BLEU family (truebleu family list)",
+        _load_family,
+        lambda name: _load_family()[name].metric,
+    )
 )
 
 

@@ -655,7 +655,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNa
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
         """Raise InputError if this metric is not defined for text with this summary."""
         if not summary["segments"]:
-            name = corpus_inputs.label_input("hypotheses", hypotheses)
+            name = corpus_inputs.label_hypotheses(hypotheses)
             raise InputError(f"{name}: no segments (expected at least one)")
 
     @accept_ids

@@ -653,7 +653,7 @@ class BLEU(Metric[BLEUScore]):
         weights, smoothing, arithmetic = (
             self._values[name] for name in ("weights", "smoothing", "arithmetic")
         )
-        messages = () if weights is None else p.check_weight_sum("weights", weights)
+        messages = p.check_weight_sum(weights)
         applied_smoothing = FIXED_SMOOTHING.get(arithmetic, smoothing)
         # cdec and allennlp do not smooth without a smoothing value.
         unsmoothed = smoothing == "none" and arithmetic in ("cdec", "allennlp")

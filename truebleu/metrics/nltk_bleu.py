@@ -169,11 +169,7 @@ class NLTKBLEU(PythonMetric):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about weight sequences that do not add up to 1."""
-        return tuple(
-            message
-            for weights in self.weights
-            for message in p.check_weight_sum("weights", weights)
-        )
+        return tuple(message for weights in self.weights for message in p.check_weight_sum(weights))
 
     @property
     def max_order(self) -> int:

@@ -530,13 +530,13 @@ def validate_weights(name: str, value: Any) -> tuple[float, ...]:
     return weights
 
 
-def check_weight_sum(name: str, weights: Sequence[float] | None) -> tuple[str, ...]:
+def check_weight_sum(weights: Sequence[float] | None) -> tuple[str, ...]:
     """Return a warning if the sum of weights is not 1."""
     total = 1.0 if weights is None else fsum(weights)
     if abs(total - 1.0) < 1e-9:
         return ()
     return (
-        f"the sum of {name} is {total:g}, not 1; the score is not comparable with a weighted mean",
+        f"the sum of weights is {total:g}, not 1; the score is not comparable with a weighted mean",
     )
 
 

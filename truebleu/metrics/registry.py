@@ -1,7 +1,7 @@
 """Registry of all metrics by name, for Python, the command line, views, engines and logs.
 
 To add a metric, add a file to this folder and a line to `METRICS`. Modules are imported on first
-use. Higher layers call `add_name_source` to add names, such as the members of the BLEU family.
+use. Higher layers add names to `NAME_SOURCES`, such as the members of the BLEU family.
 """
 
 from __future__ import annotations
@@ -77,17 +77,9 @@ ERROR_RATE_PREFIXES = ("metricx", "character", "cder", "hter", "sacreter")
 # adds computation time.
 LATENCY_METRICS = ("al", "laal", "ap", "dal", "yaal", "longyaal", "streamlaal")
 
-# Additional names: a description, a function that lists them, and a function that looks one up.
+# Additional names: a description, a function that lists them, and a function that looks one up and
+# raises KeyError for unknown names.
 NAME_SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
-
-
-def add_name_source(
-    description: str,
-    list_names: Callable[[], Iterable[str]],
-    make_metric: Callable[[str], AnyMetric],
-) -> None:
-    """Register more names of metrics. `make_metric` must raise KeyError for unknown names."""
-    NAME_SOURCES.append((description, list_names, make_metric))
 
 
 def list_metric_names() -> list[str]:

@@ -97,7 +97,7 @@ def _score_leave_one_out(
     """Return the score of each text with all others as references, counting n-grams only once."""
     (texts,) = metric._normalize_texts(texts)  # noqa: SLF001
     source, tokenizer, lowercase = corpus_inputs.prepare_source(
-        "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
+        texts, tokenize=metric.tokenize, lowercase=metric.lowercase
     )
     table = _kernel.left_out(
         source,
@@ -345,7 +345,7 @@ def distinct_n(
         None if vocabulary is None else argument_checks.check_integer("vocabulary", vocabulary, 1)
     )
     source, tokenizer, before = corpus_inputs.prepare_source(
-        "texts", texts, tokenize=tokenize, lowercase=lowercase
+        texts, tokenize=tokenize, lowercase=lowercase
     )
     distinct, table = _kernel.distinct(source, tokenizer=tokenizer, lowercase=before, order=n)
     if not len(table):

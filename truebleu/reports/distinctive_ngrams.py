@@ -55,7 +55,7 @@ def build_corpus(
     tokenize, lowercase = metric.tokenize, metric.lowercase
     columns = (*systems, *references)
     if tokenizers.uses_kernel_tokenizer(tokenize, lowercase):
-        streams = [segments.make_text_source(column, "texts") for column in columns]
+        streams = [segments.make_text_source(column) for column in columns]
     else:
         split = tokenizers.make_tokenizer(tokenize, lowercase)
 

@@ -101,11 +101,15 @@ class _DividedDocument:
         if self.method.compares != "times":
             # Moving the boundary to the left moves the last word before it to the segment after it.
             if index and self._can_receive(after):
-                words = slice(self._find_word_start(index - 1), index)
-                moves.append(self._describe_move("left", words, after))
+                start = index - 1
+                while start and self._continues_word(start, self.places[start - 1]):
+                    start -= 1
+                moves.append(self._describe_move("left", slice(start, index), after))
             if index < len(self.places) and self._can_receive(before):
-                words = slice(index, self._find_word_end(index))
-                moves.append(self._describe_move("right", words, before))
+                end = index + 1
+                while end < len(self.places) and self._continues_word(end, self.places[index]):
+                    end += 1
+                moves.append(self._describe_move("right", slice(index, end), before))
         next_best = min((move["difference"] for move in moves), default=None)
         return {
             "side": side,
@@ -120,20 +124,6 @@ class _DividedDocument:
     def _can_receive(self, place: int) -> bool:
         """Return whether the method may put text into the segment."""
         return not self.method.is_own or any(self.references[place])
-
-    def _find_word_start(self, index: int) -> int:
-        """Return the first unit of the word of a unit, within the segment."""
-        while index and self._continues_word(index, self.places[index - 1]):
-            index -= 1
-        return index
-
-    def _find_word_end(self, index: int) -> int:
-        """Return the unit after the word that begins with a unit, within the segment."""
-        place = self.places[index]
-        index += 1
-        while index < len(self.places) and self._continues_word(index, place):
-            index += 1
-        return index
 
     def _continues_word(self, index: int, place: int) -> bool:
         """Return whether a unit of the segment belongs to the same word as the unit before it."""

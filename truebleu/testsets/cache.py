@@ -284,8 +284,7 @@ def _unpack_files(
     os.makedirs(raw_folder, exist_ok=True)
     for archive, path in archives:
         if archive.is_packed:
-            label = f"{entry.name}: {archive.name}"
-            unpack_archive(path, raw_folder, packed, label=label, allow_missing=True)
+            unpack_archive(path, raw_folder, packed, label=f"{entry.name}: {archive.name}")
         else:
             copyfile(path, os.path.join(raw_folder, entry.get_local_name(archive)))
     for member in members:

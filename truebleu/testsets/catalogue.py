@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NoReturn
 
@@ -158,9 +158,11 @@ class CatalogueEntry:
             names, kind = self.pairs, "language pairs"
             suggestion = find_closest(langpair, names, 0.6)
         hint = f"; did you mean {suggestion}?" if suggestion else ";"
+        further_count = len(names) - MAX_LISTED_NAMES
         raise InputError(
             f"{self.name} has no language pair {langpair}{hint} its {kind} are "
-            f"{format_names(names)}"
+            + ", ".join(names[:MAX_LISTED_NAMES])
+            + (f" … and {further_count} more" if further_count > 0 else "")
         )
 
     def _split_pair(self, langpair: str) -> tuple[str, str] | None:
@@ -186,14 +188,6 @@ def is_valid_name(name: str) -> bool:
     # Names of eight hexadecimal digits are reserved for the folders of digests.
     match = re.fullmatch(r"(?!.*\.\.)[\w.+-]+(/(?![0-9a-f]{8}(/|$))[\w.+-]+)*", name)
     return match is not None and is_safe_name(name)
-
-
-def format_names(names: Iterable[str]) -> str:
-    """Join names with commas, abbreviating long lists."""
-    all_names = list(names)
-    further_count = len(all_names) - MAX_LISTED_NAMES
-    ending = f" … and {further_count} more" if further_count > 0 else ""
-    return ", ".join(all_names[:MAX_LISTED_NAMES]) + ending
 
 
 @cache

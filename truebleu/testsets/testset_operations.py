@@ -162,12 +162,25 @@ def describe_test_set(
     name: str, langpair: str | None = None, registry: str | None = None
 ) -> TestSetInfo:
     """Describe a test set without a download. Raise InputError if its name is unknown."""
+    from collections import Counter
+
     entry = catalogue.get_entry(name, registry)
     pair = None
     if langpair is not None:
         entry.check_pair(langpair)
         if entry.folder is not None or cache.find_text(entry, langpair):
-            pair = _describe_pair(testset(name, langpair, registry=registry, offline=True))
+            test_set = testset(name, langpair, registry=registry, offline=True)
+            pair = PairInfo(
+                langpair=test_set.langpair,
+                segments=len(test_set),
+                fields=tuple(test_set.fields),
+                references=tuple(test_set.references),
+                preferred=test_set.preferred,
+                documents=None if test_set.documents is None else len({*test_set.documents}),
+                domains={**Counter(test_set.domains or ())},
+                origlangs={**Counter(test_set.origlangs or ())},
+                systems=tuple(test_set.systems),
+            )
     translators = {pair_name: entry.preferred_translators(pair_name) for pair_name in entry.pairs}
     folders = _list_folders(entry)
     return TestSetInfo(
@@ -191,22 +204,6 @@ def describe_test_set(
             for record in cache.read_source_file(folder).get("archives", ())
         ),
         pair=pair,
-    )
-
-
-def _describe_pair(test_set: TestSet) -> PairInfo:
-    from collections import Counter
-
-    return PairInfo(
-        langpair=test_set.langpair,
-        segments=len(test_set),
-        fields=tuple(test_set.fields),
-        references=tuple(test_set.references),
-        preferred=test_set.preferred,
-        documents=None if test_set.documents is None else len({*test_set.documents}),
-        domains={**Counter(test_set.domains or ())},
-        origlangs={**Counter(test_set.origlangs or ())},
-        systems=tuple(test_set.systems),
     )
 
 

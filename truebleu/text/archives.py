@@ -18,26 +18,19 @@ from truebleu.text.operating_system import is_safe_name, join_contained_path
 MAX_EXPANSION, MAX_UNPACKED_BYTES, ALWAYS_ALLOWED_BYTES = 20, 4 * 10**9, 10**6
 
 
-def unpack_archive(
-    archive: str,
-    folder: str,
-    members: Sequence[str] | None,
-    *,
-    label: str,
-    allow_missing: bool = False,
-) -> None:
+def unpack_archive(archive: str, folder: str, members: Sequence[str] | None, *, label: str) -> None:
     """Unpack a tar or zip file into a folder. Leave no partial result after an error.
 
-    members: the names of the files to unpack, as in the archive; None unpacks all files.
+    members: the names of the files to unpack, as in the archive; None unpacks all files. Members
+        may be missing, because other archives contain them.
     label: the name of the archive in messages.
-    allow_missing: whether members may be missing, because other archives contain them.
 
     A new folder appears only when it is complete. Files are moved to an existing folder only after
     all of them are unpacked. Links and devices are skipped, unless they are among the members.
 
-    Raises InputError for invalid or corrupt archives; for members that are missing, not regular
-    files, or outside the folder; and for contents of more than 20 times the archive's size (1 MB
-    is always allowed) or 4 GB.
+    Raises InputError for invalid or corrupt archives; for members that are not regular files, or
+    outside the folder; and for contents of more than 20 times the archive's size (1 MB is always
+    allowed) or 4 GB.
     """
     target = os.path.abspath(folder)
     work_folder = f"{target}.unpacking"
@@ -49,7 +42,7 @@ def unpack_archive(
                 rmtree(work_folder, ignore_errors=True)
                 os.mkdir(work_folder)
                 with _convert_archive_errors(label):
-                    _unpack_members(archive, work_folder, members, allow_missing=allow_missing)
+                    _unpack_members(archive, work_folder, members)
                 _move_into_place(work_folder, target)
             finally:
                 rmtree(work_folder, ignore_errors=True)
@@ -98,14 +91,11 @@ class _RefusedError(Exception):
     """Raised if an archive, or one of its members, is unsafe or cannot be unpacked."""
 
 
-def _unpack_members(
-    archive: str, folder: str, members: Sequence[str] | None, *, allow_missing: bool
-) -> None:
+def _unpack_members(archive: str, folder: str, members: Sequence[str] | None) -> None:
     wanted_names = None if members is None else {_normalize_member_name(name) for name in members}
     max_bytes = min(
         MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * os.path.getsize(archive))
     )
-    unpacked_names = set()
     with open(archive, "rb") as file:
         first_bytes = file.read(6)
         file.seek(0)
@@ -130,9 +120,6 @@ def _unpack_members(
             with open(path, "wb") as output:
                 while piece := content.read(1 << 20):
                     output.write(piece)
-            unpacked_names.add(_normalize_member_name(name))
-    if not allow_missing and (missing := (wanted_names or set()) - unpacked_names):
-        raise _RefusedError(f"it does not contain {', '.join(sorted(missing))}")
 
 
 def _normalize_member_name(name: str) -> str:

@@ -169,19 +169,19 @@ def scan_pairs(
 
 
 def prepare_source(
-    role: str, texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
+    texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
 ) -> tuple[_kernel.Source, str, str]:
     """Convert texts to a kernel source; also return the kernel's tokenizer and lower-casing mode.
 
     Texts that Python tokenizes, and lists of tokens, become token sources.
     """
-    column = _recognize_single_column(role, texts)
+    column = _recognize_single_column("texts", texts)
     argument_checks.check_choice("lowercase", lowercase, tokenizers.LOWERCASE_MODES)
     tokenize = tokenizers.resolve_tokenizer(tokenize)
-    splitter = _make_splitter(column, (), tokenize, lowercase, role)
+    splitter = _make_splitter(column, (), tokenize, lowercase, "texts")
     if splitter is not None:
-        return splitter.make_source(role, column), "none", "no"
-    return _make_text_source(role, column), str(tokenize), tokenizers.LOWERCASE_MODES[lowercase]
+        return splitter.make_source("texts", column), "none", "no"
+    return _make_text_source("texts", column), str(tokenize), tokenizers.LOWERCASE_MODES[lowercase]
 
 
 def read_single_texts(
@@ -263,9 +263,9 @@ def _check_texts(role: str, items: Iterable[Any]) -> list[str]:
     return texts
 
 
-def label_input(role: str, value: object) -> str:
-    """Return the name of an input for messages: its role and its path, if it is a file."""
-    return as_file(value).format_label(role) if is_file(value) else role
+def label_hypotheses(value: object) -> str:
+    """Return the name of the hypotheses for messages, with their path if they are a file."""
+    return as_file(value).format_label("hypotheses") if is_file(value) else "hypotheses"
 
 
 def has_token_segments(hypotheses: tuple[Any, ...]) -> bool:

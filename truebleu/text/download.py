@@ -221,23 +221,22 @@ def download_file(
     *,
     name: str,
     accept: Callable[[str], bool] | None = None,
-    record_checksum: bool = True,
 ) -> Receipt:
     """Download a file to a path, where it appears only when it is complete.
 
     name: the name of the file in messages.
     accept: called with the path of a file whose checksums differ or are unknown. It returns whether
         to keep the file, or raises InputError with the reason for rejecting it.
-    record_checksum: if no SHA-256 is known, record the SHA-256 of the first download in
-    `path`.sha256, and require it for later downloads.
 
     An existing file that passes verification is kept. If several processes need the file, one
-    downloads it and the others wait. An interrupted download resumes from `path`.part.
+    downloads it and the others wait. An interrupted download resumes from `path`.part. If no
+    SHA-256 is known, the SHA-256 of the first download is recorded in `path`.sha256, and later
+    downloads must have it.
 
     Raises OfflineError if downloads are disabled. Raises DownloadError, with the problem of each
     URL, if all of them fail.
     """
-    task = _DownloadTask(source, os.path.abspath(path), name, accept, record_checksum)
+    task = _DownloadTask(source, os.path.abspath(path), name, accept)
     if receipt := task.verify_existing():
         return receipt
     if is_offline():
@@ -252,7 +251,7 @@ def download_file(
         os.makedirs(os.path.dirname(task.path), exist_ok=True)
         with hold_path_lock(task.path) as has_lock:
             # Another process may have downloaded the file in the meantime.
-            task = _DownloadTask(source, task.path, name, accept, record_checksum)
+            task = _DownloadTask(source, task.path, name, accept)
             return task.verify_existing() or task.download(has_lock=has_lock)
     except OSError as error:
         raise DownloadError(
@@ -293,11 +292,9 @@ class _DownloadTask:
         path: str,
         name: str,
         accept: Callable[[str], bool] | None,
-        record_checksum: bool,
     ) -> None:
         self.path, self.name, self.accept = path, name, accept
-        self.records_checksum = record_checksum and not source.sha256
-        recorded_checksum = read_recorded_checksum(path) if self.records_checksum else None
+        recorded_checksum = None if source.sha256 else read_recorded_checksum(path)
         self.source = replace(source, sha256=source.sha256 or recorded_checksum)
         self.has_record = recorded_checksum is not None
         self.problems: list[str] = []
@@ -405,7 +402,7 @@ class _DownloadTask:
         """Flush a partial file to disk and move it to its final path."""
         with open(part, "rb+") as file:
             os.fsync(file.fileno())
-        if self.records_checksum and not self.has_record:
+        if not self.source.sha256:
             with open(f"{self.path}.sha256", "w", encoding="utf-8") as record:
                 record.write(f"{receipt.sha256}  {os.path.basename(self.path)}\n")
         with suppress(FileNotFoundError):

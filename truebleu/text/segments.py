@@ -595,12 +595,12 @@ def _iter_chunks(texts: Any) -> Iterator[bytes]:
     return iter([texts.text if isinstance(texts, FileText) else b"\n".join([*texts, b""])])
 
 
-def make_text_source(texts: Texts, role: str) -> _kernel.Source:
-    """Convert texts to a kernel source; `role` is the name used for it in messages."""
+def make_text_source(texts: Texts) -> _kernel.Source:
+    """Convert texts to a kernel source, which messages call "texts"."""
     if isinstance(texts, list | tuple):
-        return _kernel.encoded(tuple(texts), role)
+        return _kernel.encoded(tuple(texts), "texts")
     chunks = _iter_chunks(texts)
-    return _kernel.stream(lambda _: next(chunks, b""), role)
+    return _kernel.stream(lambda _: next(chunks, b""), "texts")
 
 
 def to_kernel_texts(texts: Texts, limit: int | None = None) -> bytes | tuple[bytes | None, ...]:

@@ -105,9 +105,7 @@ def pad_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> l
     ]
 
 
-def format_table(
-    rows: Sequence[Sequence[str]], right: Collection[int] = (), rule: str = "-"
-) -> str:
+def format_table(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
     """Return the lines of a table with a rule below its header.
 
     >>> print(format_table([["name", "n"], ["a", "10"]], right=(1,)))
@@ -116,7 +114,7 @@ def format_table(
     a     10
     """
     lines = ["  ".join(row).rstrip() for row in pad_columns(rows, right)]
-    lines.insert(1, rule * max(map(measure_width, lines)))
+    lines.insert(1, "-" * max(map(measure_width, lines)))
     return "\n".join(lines)
 
 

@@ -67,7 +67,8 @@ def test_frequencies_are_equal_after_saving_and_pickling(tmp_path):
     frequencies = tb.document_frequencies(REFERENCES)
     frequencies.save(tmp_path / "df.json")
     metric = tb.CIDEr(df=tmp_path / "df.json")
-    assert metric == tb.CIDEr(df=frequencies) == pickle.loads(pickle.dumps(metric))
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert metric == tb.CIDEr(df=frequencies) == pickle.loads(pickle.dumps(metric, protocol))
     assert metric.signature().fields["df"] == f"3-images-{frequencies.checksum}"
     assert dict(frequencies) == json.loads((tmp_path / "df.json").read_text())
 

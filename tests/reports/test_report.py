@@ -433,6 +433,11 @@ def test_comparison_can_be_reported(tmp_path):
     assert content == expected.to_bytes() == path.read_bytes()
 
 
+def test_report_can_be_pickled():
+    report = tb.report(SYSTEMS, REFERENCES, source=SOURCE)
+    assert pickle.loads(pickle.dumps(report)).to_bytes() == report.to_bytes()
+
+
 def test_restored_comparison_has_no_text():
     compared = tb.compare(SYSTEMS, REFERENCES)
     for restored in (

@@ -286,6 +286,72 @@ def test_wrong_parameter_type_is_refused(parameters):
         BLEU(**parameters)
 
 
+TEXTS = ["the cat sat", "it rains"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: truebleu.autorank([1]), "scores: expected a mapping from systems to scores"),
+        (lambda: truebleu.cite("bleu", test_sets="wmt24"), "test_sets='wmt24': expected a"),
+        (lambda: truebleu.cite("bleu", test_sets=[1]), "name=1: expected the name of a test set"),
+        (
+            lambda: truebleu.compare({"A": TEXTS}, TEXTS, source={"a": 1}),
+            "source: dict is unordered",
+        ),
+        (lambda: truebleu.document_bleu(TEXTS, TEXTS, [["a"], ["b"]]), "documents: expected keys"),
+        (lambda: truebleu.document_frequencies({"a": "b"}), "references: dict is unordered"),
+        (lambda: truebleu.document_frequencies(None), "references: NoneType is unordered"),
+        (lambda: File(None), "path: expected a str or an os.PathLike"),
+        (lambda: truebleu.history(1), "expected str, bytes or os.PathLike object"),
+        (lambda: truebleu.language(1), "language=1: expected a code"),
+        (lambda: truebleu.meta_evaluate(5), "human scores=5: expected a sequence of scores"),
+        (lambda: truebleu.meta_evaluate(tree="x"), r"tree: expected TaskFolder\(...\), not 'x'"),
+        (
+            lambda: truebleu.meta_evaluate({"A": 1}, text=TEXTS),
+            r"text: expected EvaluatedText\(...\)",
+        ),
+        (
+            lambda: truebleu.report({"A": TEXTS}, TEXTS, source=iter(TEXTS)),
+            "source: list_iterator is unordered",
+        ),
+        (lambda: truebleu.resegment(TEXTS, TEXTS, None), "method=None: expected the name"),
+        (lambda: truebleu.reward(["bleu", "chrf"]), "metric: expected a metric such as"),
+        (lambda: truebleu.testset("wmt22", 1), "langpair=1: expected a language pair"),
+    ],
+)
+def test_wrong_type_of_another_argument_is_refused(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: truebleu.ngrams("a b", 1, lowercase="upper"), "unknown lowercase 'upper'"),
+        (lambda: truebleu.distinct_n(TEXTS, 10**30), "expected a whole number of 1 or more"),
+        (lambda: truebleu.self_bleu(TEXTS, sample=10**30), "expected a whole number of 2 or more"),
+        (
+            lambda: truebleu.metric("gec-gleu").sentence("a", None, "a"),
+            "segment 1 has no reference",
+        ),
+        (
+            lambda: truebleu.metric("sari").score(TEXTS, TEXTS, sources=[np.array([1, 2]), None]),
+            r"sources: segment 2 is missing \(None\)",
+        ),
+        (lambda: BLEU().score([None, ["a"]], TEXTS), "segment 2 is a list, not a str"),
+        (lambda: BLEU().matrix(np.array([[1, 2]]), TEXTS), "segment 1 is a ndarray, not a str"),
+    ],
+)
+def test_wrong_value_of_another_argument_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_order_above_the_length_of_all_texts_takes_no_time():
+    assert not truebleu.ngrams("a b", 10**30)
+
+
 @verbs
 @pytest.mark.parametrize("workers", [0, -1])
 def test_workers(verb, workers):

@@ -20,7 +20,7 @@ from truebleu.metrics.scores import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import Record
-from truebleu.text.corpus_inputs import has_ids
+from truebleu.text.corpus_inputs import has_ids, recognize_single_column
 from truebleu.text.segments import File
 from truebleu.text.system_names import ShortNames, find_system
 from truebleu.text.terminal_layout import format_count
@@ -226,7 +226,7 @@ class Request:
         # The kernel's observations about the text of each output.
         self.text_summaries: dict[str, Summary] = {}
         self.references = None if self.buckets else references
-        self.source = source
+        self.source = None if source is None else recognize_single_column("source", source)
         self.documents = documents
         # Segment labels for a report.
         self.labels: Any = None
@@ -318,7 +318,8 @@ class Request:
         request = copy(self)
         request.systems = dict(self.systems)
         if source is not None:
-            request.source = request.original_source = source
+            request.source = recognize_single_column("source", source)
+            request.original_source = source
         request.documents = self.documents if documents is None else documents
         request.labels = self.labels if labels is None else labels
         return request

@@ -167,9 +167,9 @@ def get_log_time() -> datetime:
 
 def read_log_entries(path: str | os.PathLike[str]) -> list[Entry]:
     """Return the scores in a log. Raises InputError, with the line number, for an invalid log."""
-    with open(path, "rb") as file:
-        numbered = enumerate(file, 1)
-        return [_parse_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
+    name = os.fspath(path)
+    with open(name, "rb") as file:
+        return [_parse_entry(name, i, line) for i, line in enumerate(file, 1) if line.strip()]
 
 
 def check_log_is_appendable(path: str) -> None:

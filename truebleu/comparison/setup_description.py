@@ -17,7 +17,7 @@ from truebleu.rendering.latex import render_latex_signature, render_latex_text, 
 from truebleu.rendering.number_format import format_percent
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.testsets import catalogue
-from truebleu.text.argument_checks import Record, check_choice, load_json
+from truebleu.text.argument_checks import Record, check_choice, check_sequence, load_json
 from truebleu.text.citations import encode_tex, format_bibtex, get_work, load_works, parse_bibtex
 from truebleu.text.terminal_layout import join_words
 
@@ -382,7 +382,10 @@ def cite(
             Cited(name or metric.name, _list_metric_keys(name, metric), str(metric.signature()))
             for metric, name in registry.resolve_metrics(metrics).items()
         ),
-        test_sets=tuple(_describe_test_set(name, registry_file) for name in test_sets),
+        test_sets=tuple(
+            _describe_test_set(name, registry_file)
+            for name in check_sequence("test_sets", test_sets, "names")
+        ),
         test=test,
         samples=None if test is None else RANDOMIZATIONS if test == "ar" else RESAMPLES,
         correction=correction,
@@ -598,9 +601,9 @@ def _list_metric_keys(name: str | None, metric: Metric[Any] | None) -> tuple[str
 
 def _describe_test_set(name: str, registry_file: str | None) -> Cited:
     """Return the name of a test set for use in a sentence, with its citation."""
+    citation = catalogue.get_entry(name, registry_file).citation or ""
     base, separator, part = name.partition("/")
     title = TEST_SET_NAMES.get(base, base.upper()) + separator + part
-    citation = catalogue.get_entry(name, registry_file).citation or ""
     keys = citation.split()
     if keys and set(keys) <= load_works().keys():
         return Cited(title, tuple(keys))

@@ -78,7 +78,7 @@ def item(
 
     source: the source text, for metrics that read sources.
     """
-    targets = references if isinstance(references, str) else tuple(references)
+    targets = tuple(references) if isinstance(references, list) else references
     return (targets, prediction, source)
 
 

@@ -97,10 +97,11 @@ def reward(
     1.0
     """
     argument_checks.check_keywords("reward", options, RewardOptions.__annotations__)
-    weights: Mapping[Any, float] = metric if isinstance(metric, Mapping) else {metric: 1.0}
+    weights: list[tuple[Any, float]]
+    weights = [*metric.items()] if isinstance(metric, Mapping) else [(metric, 1.0)]
     if not weights:
         raise ValueError("metric={}: expected at least one metric with its weight")
-    resolved = [(key, registry.metric(key), weight) for key, weight in weights.items()]
+    resolved = [(key, registry.metric(key), weight) for key, weight in weights]
     label = "+".join(get_metric_name(key, one) for key, one, _ in resolved)
     settings: dict[str, Any] = {**options}
     settings["name"] = settings.get("name") or f"{label}_reward"

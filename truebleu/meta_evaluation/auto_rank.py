@@ -23,6 +23,8 @@ def autorank(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     >>> autorank({"A": {"chrF": 60.0}, "B": {"chrF": 50.0}, "C": {"chrF": 40.0}})
     {'A': 1.0, 'B': 2.0, 'C': 3.0}
     """
+    if not all(hasattr(one, "values") for one in (scores, *getattr(scores, "values", list)())):
+        raise TypeError("scores: expected a mapping from systems to scores by metric")
     metrics = list(next(iter(scores.values()), ()))
     if not metrics:
         raise ValueError("scores: expected at least one system and one metric")

@@ -224,6 +224,15 @@ def meta_evaluate(
     (0.811, <value 1.0, statistic acc-eq, average none, cells 3, rows 1, left_out 0, pairs 3, \
 hits 3, epsilon 0.0>)
     """
+    for name, value, expected in (
+        ("text", text, EvaluatedText),
+        ("selection", selection, SystemSelection),
+        ("statistics", statistics, StatisticOptions),
+        ("tests", tests, AgreementTests),
+        *([] if tree is None else [("tree", tree, TaskFolder)]),
+    ):
+        if not isinstance(value, expected):
+            raise TypeError(f"{name}: expected {expected.__name__}(...), not {value!r:.40}")
     year = None if tree is None else tree.preset
     judged: list[JudgedSystems]
     if tree is not None:

@@ -19,6 +19,7 @@ from truebleu._kernel import InputError, holes, score_lines
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import (
     MAX_SCORE,
+    check_sequence,
     parse_json,
     read_csv,
     suggest_names,
@@ -81,7 +82,7 @@ class Matrix:
         if hasattr(scores, "items") and hasattr(scores, "keys"):
             rows_by_system = {str(name): row for name, row in scores.items()}
         else:
-            rows = list(scores)
+            rows = check_sequence(description, scores, "scores")
             rows = rows if rows and hasattr(rows[0], "__len__") else [rows]
             rows_by_system = {f"row {i}": row for i, row in enumerate(rows, 1)}
         values: array[float] = array("d")

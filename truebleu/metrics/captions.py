@@ -23,7 +23,9 @@ from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.pairwise_scores import sum_like_numpy
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
-from truebleu.text import argument_checks, caption_files, tokenizers
+from truebleu.text import argument_checks, caption_files, corpus_inputs, segments, tokenizers
+from truebleu.text.argument_checks import Picklable
+from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     from truebleu.text.languages import Language
@@ -36,7 +38,7 @@ BETA = 1.2
 MAX_IMAGES = 10**9
 
 
-class DocumentFrequencies(Mapping[str, Any]):
+class DocumentFrequencies(Picklable, Mapping[str, Any]):
     """Number of images, and for each n-gram the number of images whose references contain it.
 
     It is the read-only mapping `{"images": N, "counts": {"a dog": 12}}`, which is also the content
@@ -95,7 +97,8 @@ class DocumentFrequencies(Mapping[str, Any]):
         return hash((self._images, len(self._counts)))
 
     def __repr__(self) -> str:
-        return f"DocumentFrequencies({self._images} images, {len(self._counts)} n-grams)"
+        counts = format_count(self._images, "image"), format_count(len(self._counts), "n-gram")
+        return f"DocumentFrequencies({', '.join(counts)})"
 
 
 def document_frequencies(
@@ -118,8 +121,9 @@ def document_frequencies(
     if isinstance(references, str | os.PathLike):
         references = list(caption_files.read_annotations(os.fspath(references)).values())
     images = []
-    for number, row in enumerate(references, 1):
-        others = (row,) if isinstance(row, str) else tuple(row)
+    column = corpus_inputs.recognize_single_column("references", references)
+    for number, row in enumerate(segments.iterate_items("references", column), 1):
+        others = tuple(row) if segments.is_sequence(row) else (row,)
         if not others or not all(isinstance(text, str) for text in others):
             raise InputError(f"references: image {number}: expected at least one str")
         images.append([_count_orders(split(text), max_order) for text in others])

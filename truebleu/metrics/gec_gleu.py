@@ -101,7 +101,7 @@ class GECGLEU(SourceMetric):
         self, hypothesis: str, references: str | Sequence[str | None], source: str
     ) -> PythonScore:
         """Return the score of one segment: the smoothed mean over its references."""
-        reference_texts = references if isinstance(references, str) else tuple(references)
+        reference_texts = tuple(references) if isinstance(references, list) else references
         (row,) = self._count_ngrams_with_sources(
             self.make_corpus((hypothesis,), (reference_texts,), sources=(source,))
         )

@@ -193,8 +193,7 @@ class Signature(Picklable):
 
 def split_signature(text: str) -> tuple[str, dict[str, str]]:
     """Split a printed signature into the preceding name, which may be empty, and its fields."""
-    if not isinstance(text, str):
-        raise TypeError(f"signature: expected a str, not {type(text).__name__}")
+    argument_checks.check_string("signature", text, "a str")
     # Some programs print "sacreBLEU signature: nrefs:1|...".
     before, mark, rest = text.partition("ignature:")
     body = (rest if mark else before).partition(" = ")[0].strip()

@@ -57,7 +57,7 @@ def self_bleu(
     >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
     self-BLEU = 79.92
     """
-    sample = None if sample is None else argument_checks.check_integer("sample", sample, 2)
+    sample = None if sample is None else argument_checks.check_integer("sample", sample, 2, maxsize)
     workers = argument_checks.check_workers(workers)
     if metric is None:
         metric = BLEU(max_order=max_order, **TEXYGEN)
@@ -340,7 +340,7 @@ def distinct_n(
     >>> distinct_n(["i do not know", "i do not care", "no"], 2)
     <distinct-2 = 0.6667 (4 of 6; mean of texts 0.6667)>
     """
-    n = argument_checks.check_integer("n", n, 1)
+    n = argument_checks.check_integer("n", n, 1, maxsize)
     vocabulary = (
         None if vocabulary is None else argument_checks.check_integer("vocabulary", vocabulary, 1)
     )

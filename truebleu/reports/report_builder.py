@@ -202,7 +202,7 @@ class ReportData:
                 "source", request.source, self.segment_count, on_disk=on_disk
             )
         self.documents = request.documents
-        self.test_set = request.test_set
+        self.test_set = dict(request.test_set)
         count, labels = self.segment_count, request.labels
         self.labels = {} if labels is None else segment_labels.read_segment_labels(labels, count)
 

@@ -27,7 +27,7 @@ from truebleu.resegmentation.token_units import (
 )
 from truebleu.resegmentation.units import PatternSplitter, Units
 from truebleu.text import tokenizers
-from truebleu.text.argument_checks import suggest_names
+from truebleu.text.argument_checks import check_string, suggest_names
 
 UNPAIRED = 0xFFFFFFFF
 # Encoding of 32-bit integers in the byte order of the machine.
@@ -305,6 +305,7 @@ def get_method(name: str) -> Method:
     Raises:
         ValueError: there is no such method.
     """
+    check_string("method", name, "the name of a method, such as 'soft'")
     method = METHODS.get(OTHER_NAMES.get(name, name))
     if method is not None:
         return method

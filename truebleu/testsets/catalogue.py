@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from truebleu._kernel import InputError
 from truebleu.testsets import file_readers
-from truebleu.text.argument_checks import find_closest, parse_json
+from truebleu.text.argument_checks import check_string, find_closest, parse_json
 from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 
 # The maximum number of names in a message.
@@ -256,6 +256,7 @@ def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
 
 def get_entry(name: str, registry: str | None = None) -> CatalogueEntry:
     """Return a test set by name; raise InputError, with the closest name, for an unknown name."""
+    check_string("name", name, "the name of a test set, such as 'wmt24'")
     by_name = load_entries(registry)
     if name not in by_name:
         suggestion = find_closest(name, by_name, 0.5)

@@ -10,7 +10,7 @@ from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue, file_readers
 from truebleu.testsets.catalogue import CatalogueEntry
 from truebleu.text import download
-from truebleu.text.argument_checks import suggest_names
+from truebleu.text.argument_checks import check_string, suggest_names
 
 # The prefix of subsets that select a country, as in sacreBLEU.
 COUNTRY_PREFIX = "country:"
@@ -43,6 +43,8 @@ def testset(
     Traceback (most recent call last):
     truebleu.InputError: unknown test set 'wmt222'; did you mean wmt22? `truebleu testset ...
     """
+    check_string("name", name, "the name of a test set, such as 'wmt24'")
+    check_string("langpair", langpair, "a language pair, such as 'en-de'")
     entries = [catalogue.get_entry(entry, registry) for entry in name.split(",")]
     with download.override_settings(offline=offline, mirror=mirror):
         parts = [_TestSetPart(each, each.check_pair(langpair)) for each in entries]

@@ -272,6 +272,12 @@ def describe_type(item: object, type_prefix: str = "of type ") -> str:
     return f'{name}, a missing value (replace it with "" or remove the segment)'
 
 
+def check_string(parameter: str, value: object, expected: str) -> None:
+    """Raise a TypeError that names the `expected` string if a value is not a string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{parameter}={format_value(value)}: expected {expected}")
+
+
 def check_choice(parameter: str, value: object, choices: Iterable[object]) -> None:
     """Raise ValueError if a value is not one of the choices."""
     if value not in list(choices):
@@ -423,6 +429,10 @@ def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: 
         found = describe_type(keys, "a single ")
         raise TypeError(f"{parameter}: expected a sequence of keys, found {found}")
     key_list = list(keys)
+    try:
+        set(key_list)
+    except TypeError as error:
+        raise TypeError(f"{parameter}: expected keys such as strings, found an {error}") from None
     if len(key_list) != segment_count:
         raise InputError(
             f"{parameter}: expected one key per segment ({segment_count}), found {len(key_list)}"

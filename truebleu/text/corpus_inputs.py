@@ -135,9 +135,9 @@ def scan_pairs(
     same meaning as for `scan_corpus`.
     """
     workers = argument_checks.check_workers(workers)
-    hypothesis_column = _recognize_single_column("hypotheses", hypotheses)
+    hypothesis_column = recognize_single_column("hypotheses", hypotheses)
     reference_column = (
-        None if references is None else _recognize_single_column("references", references)
+        None if references is None else recognize_single_column("references", references)
     )
     splitter = _make_splitter(
         hypothesis_column,
@@ -175,7 +175,7 @@ def prepare_source(
 
     Texts that Python tokenizes, and lists of tokens, become token sources.
     """
-    column = _recognize_single_column("texts", texts)
+    column = recognize_single_column("texts", texts)
     argument_checks.check_choice("lowercase", lowercase, tokenizers.LOWERCASE_MODES)
     tokenize = tokenizers.resolve_tokenizer(tokenize)
     splitter = _make_splitter(column, (), tokenize, lowercase, "texts")
@@ -188,7 +188,7 @@ def read_single_texts(
     role: str, texts: Hypotheses, *, allow_tokens: bool = False
 ) -> tuple[Any, ...]:
     """Return one or more texts as Python objects; `allow_tokens` also accepts lists of tokens."""
-    column = _recognize_single_column(role, texts)
+    column = recognize_single_column(role, texts)
     segments = column if isinstance(column, tuple) else tuple(iterate_items(role, column))
     if not segments:
         raise InputError(f"{role}: no texts (expected at least one)")
@@ -235,7 +235,7 @@ def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
 
     A sequence of strings is one set; a sequence of such sequences has one set per source.
     """
-    entries = list(iterate_items(role, _recognize_single_column(role, texts)))
+    entries = list(iterate_items(role, recognize_single_column(role, texts)))
     if not entries:
         raise InputError(f"{role}: no texts")
     if not any(is_sequence(item) for item in entries if item is not None):
@@ -291,7 +291,7 @@ def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[A
     return hypotheses, references
 
 
-def _recognize_single_column(role: str, texts: Any) -> Any:
+def recognize_single_column(role: str, texts: Any) -> Any:
     """Return texts in memory as a tuple, and a file or column unchanged."""
     column = _recognize_input(role, texts)
     if isinstance(column, list):
@@ -301,12 +301,13 @@ def _recognize_single_column(role: str, texts: Any) -> Any:
 
 def recognize_sources(sources: Any) -> Any:
     """Return sources in memory as a tuple, and a file or column unchanged."""
-    column = _recognize_single_column("sources", sources)
-    if isinstance(column, tuple) and None in column:
-        raise InputError(
-            f"sources: segment {column.index(None) + 1} is missing (None). Every segment needs a "
-            "source. Use an empty string for an empty source"
-        )
+    column = recognize_single_column("sources", sources)
+    for number, source in enumerate(column if isinstance(column, tuple) else (), 1):
+        if source is None:
+            raise InputError(
+                f"sources: segment {number} is missing (None). Every segment needs a source. Use "
+                "an empty string for an empty source"
+            )
     return column
 
 
@@ -456,13 +457,16 @@ def _make_splitter(
             problem = "this metric accepts text, not tokens"
         elif has_ids(hypotheses):
             problem += ". Convert token ids with tb.token_ids(...)"
-        kind = type(hypotheses[0]).__name__
+        number, tokens = next(
+            (number, item) for number, item in enumerate(hypotheses, 1) if item is not None
+        )
         first = next(iter(references), None) if isinstance(references, tuple) else None
         # NLTK expects several lists of tokens per segment, before the hypotheses.
-        has_several = any(map(is_sequence, hypotheses[0] or ()))
+        has_several = any(map(is_sequence, tokens))
         if has_several or isinstance(first, str):
             problem += ". Are hypotheses and references swapped? Hypotheses come first"
-        raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}")
+        kind = type(tokens).__name__
+        raise InputError(f"{role}: segment {number} is a {kind}, not a str; {problem}")
     if not isinstance(references, tuple):
         raise TypeError("references: expected tokens, because the hypotheses are tokens")
     return Splitter(_make_token_checker(lowercase), takes_tokens=True)

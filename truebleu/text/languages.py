@@ -288,6 +288,7 @@ def _parse_tag(tag: str) -> tuple[Language, ...]:
     A hyphen precedes a language, a script or a region; an underscore precedes a script or a region.
     Two capital letters are a region. Two lower-case letters are a language if their code exists.
     """
+    argument_checks.check_string("language", tag, "a code, such as 'ja'")
     # In a tag without lower-case letters, case cannot distinguish regions from languages.
     text = tag.lower() if tag.isupper() else tag
     by_code = _index_languages()

@@ -87,7 +87,7 @@ class File:
     def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
         if column is not None and (not isinstance(column, int) or column < 1):
             raise ValueError(f"column={column!r}: expected a whole number of 1 or more")
-        if not isinstance(os.fspath(path), str):
+        if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
             raise TypeError(f"path: expected a str or an os.PathLike of str, not {path!r:.60}")
         try:
             "".encode(encoding)

@@ -343,12 +343,14 @@ def ngrams(
 
 def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
     """Return the counts of the n-grams of one order, in order of first appearance."""
-    return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
+    # Fewer slices suffice if the text has fewer tokens than an n-gram.
+    return Counter(zip(*(tokens[i:] for i in range(min(order, len(tokens) + 1))), strict=False))
 
 
 def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:
     """Return a function that tokenizes text like a metric with these two settings."""
     tokenize = resolve_tokenizer(tokenize)
+    argument_checks.check_choice("lowercase", lowercase, LOWERCASE_MODES)
     kernel_case = LOWERCASE_MODES[lowercase]
     has_kernel_tokenizer = uses_kernel_tokenizer(tokenize, False)
     python_function = None if has_kernel_tokenizer else get_tokenizer_function(tokenize)

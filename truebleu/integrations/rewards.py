@@ -27,8 +27,10 @@ from truebleu.text import argument_checks, corpus_inputs
 GROUP_BASELINES = ("leave-one-out", "mean")
 # Share of a batch's completions with think tags above which a warning is issued.
 MAX_THINKING_SHARE = 0.05
-# Mean number of characters above which one kernel call per text takes less time than a batch.
+# One kernel call per text takes less time than a batch for up to 256 texts of more than 250
+# characters on average.
 MIN_LONG_TEXT = 250
+MAX_SINGLE_CALLS = 256
 COUNTS = ("calls", "completions", "scored", "blank", "thinking", "errors")
 
 # A fenced code block (CommonMark 4.5): the fence, and the lines up to the closing fence.
@@ -377,10 +379,11 @@ class Reward:
             return []
         texts, references, *sources = (list(column) for column in zip(*rows, strict=True))
         are_long = sum(map(len, texts)) > MIN_LONG_TEXT * len(texts)
+        is_batch_slower = are_long and len(texts) <= MAX_SINGLE_CALLS
         weighted = []
         for metric, weight in self.metrics:
             # Segments of some metrics affect each other. No such metric reads sources.
-            if metric.non_additive_reason or (are_long and metric.reads_text):
+            if metric.non_additive_reason or (is_batch_slower and metric.reads_text):
                 sentences = map(metric.sentence, texts, references)
                 scores: Iterable[float] = [sentence.value for sentence in sentences]
             else:

@@ -273,3 +273,9 @@ def test_metric_functions_have_names_and_docstrings():
     assert "metric" not in inspect.signature(engine.corpus_chrf).parameters
     with pytest.raises(TypeError, match="metric"):
         engine.corpus_chrf(None, metric="bleu")
+
+
+def test_score_suggests_metric_instead_of_metrics():
+    frame = pl.DataFrame({"hyp": ["a b"], "ref": ["a b"]})
+    with pytest.raises(TypeError, match="no parameter 'metrics'; did you mean 'metric'"):
+        engine.score(frame, metrics="bleu")

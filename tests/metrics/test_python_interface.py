@@ -370,6 +370,15 @@ def test_help_and_completion_hide_names_of_other_packages(cls):
     assert "_ForeignName" not in pydoc.render_doc(cls)
 
 
+def test_counts_of_one_are_singular():
+    accumulator = tb.Accumulator()
+    accumulator.update(["a"], ["b"])
+    table = tb.BLEU().statistics(["a"], ["b"])
+    assert str(accumulator).endswith(": 1 segment>")
+    assert "1 segment ×" in table._repr_html_()
+    assert str(tb.BLEU().triangle(["a", "b"])).startswith("Triangle(2 texts, 1 pair,")
+
+
 def test_dir_of_a_score_lists_each_name_once():
     names = dir(tb.metric("rouge-l").score(HYPOTHESES, REFERENCES))
     assert len(names) == len({*names})

@@ -16,6 +16,7 @@ from truebleu.metrics.base import Metric, summarize_reference_count
 from truebleu.metrics.scores import Statistics
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
+from truebleu.text.terminal_layout import format_count
 
 ColumnNames = str | Sequence[str] | None
 MetricSpecs = str | Metric | Sequence[str | Metric]
@@ -523,7 +524,8 @@ class Sums:
     def __repr__(self) -> str:
         key_list = f" by {', '.join(self.key_columns)}" if self.key_columns else ""
         labels = ", ".join(self._metrics)
-        return f"<Sums of {labels}: {self.segments} segments, {len(self)} groups{key_list}>"
+        counts = f"{format_count(self.segments, 'segment')}, {format_count(len(self), 'group')}"
+        return f"<Sums of {labels}: {counts}{key_list}>"
 
 
 class ScoreTable:

@@ -26,6 +26,7 @@ from truebleu.engines.aggregates import (
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import require_additive_metric
 from truebleu.metrics.base import Metric
+from truebleu.text.argument_checks import check_keywords
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,6 +73,7 @@ def make_engine_functions(
         options: options of `sums`, and parameters of the metric. Raises the errors of `sums`, and
             InputError for nulls and empty data.
         """
+        check_keywords("score", options.keys() & {"metrics"}, ("metric", "by"))
         passed_options = {name: options.pop(name) for name in sums_options if name in options}
         resolved_metric = registry.metric(metric, **options)
         totals = sums(data, hyp, ref, metrics=resolved_metric, by=by, **passed_options)

@@ -16,6 +16,7 @@ from truebleu._kernel import InputError
 from truebleu.comparison.comparison_request import Buckets, MetricStatistics
 from truebleu.engines.aggregates import ColumnNames, Sums
 from truebleu.significance import Measure, resampling
+from truebleu.text.terminal_layout import format_count
 
 MAX_LISTED_BUCKETS = 3
 
@@ -68,14 +69,16 @@ def collect_buckets(sums_by_system: Mapping[str, Sums]) -> Buckets:
         ]
         if differing_buckets:
             examples = "; ".join(
-                f"bucket {b}: {first} {expected.get(b, 0)} segments, {system} {actual.get(b, 0)}"
+                f"bucket {b}: {first} {format_count(expected.get(b, 0), 'segment')}, "
+                f"{system} {actual.get(b, 0)}"
                 for b in differing_buckets[:MAX_LISTED_BUCKETS]
             )
             if len(differing_buckets) > MAX_LISTED_BUCKETS:
                 examples += "; …"
             raise InputError(
-                f"{first} and {system} have different segments: {len(differing_buckets)} buckets "
-                f"differ ({examples}); every system needs the same ids, with one row per id"
+                f"{first} and {system} have different segments in "
+                f"{format_count(len(differing_buckets), 'bucket')} ({examples}); every system "
+                "needs the same ids, with one row per id"
             )
     counts = {}
     first_sums = sums_by_system[first]

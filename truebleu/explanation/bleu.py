@@ -434,8 +434,9 @@ def _describe_lengths(content: Content, system: Content) -> str:
             f"summed over all segments, is {format_number(r)}. "
         )
         if len(choice["segments"]) > 1:
-            first, *other_counts = choice["segments"].items()
-            text += f"Reference {first[0]} determines the length for {first[1]} segments"
+            (first, count), *other_counts = choice["segments"].items()
+            segments = format_count(count, "segment")
+            text += f"Reference {first} determines the length for {segments}"
             text += "".join(f", reference {i} of {n}" for i, n in other_counts) + ". "
     elif len(choice["lengths"]) > 1:
         lengths = ", ".join(map(str, choice["lengths"]))

@@ -12,6 +12,7 @@ from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation
 from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
+from truebleu.text.terminal_layout import format_count
 
 # Components that have the scale of the score.
 PERCENTAGES = ("precision", "recall")
@@ -139,7 +140,9 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
         yield from ngram_layout.build_match_tables(system, level)
     if system.get("common") is not None:
         common_tokens = system["common"]
-        yield Heading(level, f"Longest common subsequence: {len(common_tokens)} tokens")
+        yield Heading(
+            level, f"Longest common subsequence: {format_count(len(common_tokens), 'token')}"
+        )
         tokens = " ".join(common_tokens) or "none"
         yield Paragraph(f"Tokens in both texts, in the same order: {tokens}.")
     rows = [

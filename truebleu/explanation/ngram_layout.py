@@ -109,7 +109,7 @@ def format_fraction(system: Content) -> str:
 def describe_examined_part(system: Content, prefix: str) -> Iterator[Block]:
     """Yield a note if only the first segments of a corpus were examined."""
     if system.get("looked_into", 0) < system.get("segments", 0):
-        yield Paragraph(f"{prefix} the first {system['looked_into']:,} segments:")
+        yield Paragraph(f"{prefix} the first {format_count(system['looked_into'], 'segment')}:")
 
 
 DIFFERENCE_KINDS = (
@@ -122,7 +122,7 @@ DIFFERENCE_KINDS = (
 def build_frequent_ngrams(system: Content, level: int) -> Iterator[Block]:
     """Yield lists of the most frequent clipped, unmatched and missing n-grams."""
     first = "the first " if system["looked_into"] < system["segments"] else ""
-    examined = f"In {first}{system['looked_into']:,} segments"
+    examined = f"In {first}{format_count(system['looked_into'], 'segment')}"
     for kind, meaning in DIFFERENCE_KINDS:
         yield Heading(level, f"Most frequent {kind} n-grams")
         yield Paragraph(f"{examined}: {meaning}.")

@@ -152,7 +152,9 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
     if len(content.get("references", "12")) > 1:
         yield Paragraph("Kept and deleted n-grams count once per reference.")
     if "looked_into" in system:
-        yield Paragraph(f"Most frequent n-grams in {system['looked_into']:,} segments:")
+        yield Paragraph(
+            f"Most frequent n-grams in {format_count(system['looked_into'], 'segment')}:"
+        )
     for order in system["orders"]:
         yield Heading(level, name_ngrams(order["order"]).capitalize())
         for operation, part in order["operations"].items():

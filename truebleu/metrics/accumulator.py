@@ -9,6 +9,7 @@ from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Score, summarize_reference_count
 from truebleu.text import corpus_inputs
+from truebleu.text.terminal_layout import format_count
 
 # Name and version of the `state_dict` format.
 STATE_FORMAT = "truebleu accumulator 1"
@@ -204,7 +205,7 @@ class Accumulator:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<Accumulator of {self._metric!r}: {self._segments} segments>"
+        return f"<Accumulator of {self._metric!r}: {format_count(self._segments, 'segment')}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self).from_state_dict, (self.state_dict(), self._metric))

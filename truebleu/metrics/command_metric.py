@@ -20,6 +20,7 @@ from truebleu.metrics.python_metric import (
     start_program,
 )
 from truebleu.text.argument_checks import parse_number
+from truebleu.text.terminal_layout import format_count
 
 # Placeholders for files in the arguments of a program, with their meanings.
 PLACEHOLDERS = {
@@ -258,7 +259,8 @@ def _parse_numbers(name: str, output: str, segment_count: int) -> list[float]:
             ) from None
     if len(lines) > segment_count:
         raise MetricFailedError(
-            f"{name}: the program printed {len(lines)} lines for {segment_count} segments; the "
-            f"first extra line is {lines[segment_count].strip()[:MAX_QUOTED_CHARACTERS]!r}"
+            f"{name}: the program printed {format_count(len(lines), 'line')} for "
+            f"{format_count(segment_count, 'segment')}; the first extra line is "
+            f"{lines[segment_count].strip()[:MAX_QUOTED_CHARACTERS]!r}"
         )
     return numbers

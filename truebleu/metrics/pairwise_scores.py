@@ -15,6 +15,7 @@ from typing import Any, overload
 from truebleu._kernel import InputError, PairScores, Scores
 from truebleu.metrics.scores import resolve_index
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
+from truebleu.text.terminal_layout import format_count
 
 # sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates for rounding errors
 # since Python 3.12. The last bit therefore depends on the Python version, even in the kernel.
@@ -199,7 +200,8 @@ class Triangle(StoredPairs):
     def __repr__(self) -> str:
         numbers = [f"{self.at(k):.2f}" for k in range(min(len(self), 4))]
         scores = ", ".join([*numbers, *(["…"] if len(self) > len(numbers) else [])])
-        return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype}: [{scores}])"
+        counts = f"{format_count(self.texts, 'text')}, {format_count(len(self), 'pair')}"
+        return f"Triangle({counts}, {self.dtype}: [{scores}])"
 
 
 class PairsInPython:

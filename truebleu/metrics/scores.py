@@ -814,8 +814,9 @@ class Statistics(Table):
         ]
         rows += [["…"]] if len(self) > MAX_SHOWN_ROWS else []
         rows.append(["sum", *self.total().tolist()[0]])
+        segments = format_count(len(self), "segment")
         return format_html_table(
-            f"Statistics: {len(self):,} segments × {self.width} columns, {self._fingerprint}",
+            f"Statistics: {segments} × {self.width} columns, {self._fingerprint}",
             rows,
             ["", *self._columns],
         )
@@ -914,7 +915,7 @@ def _format_scores_as_html(scores: Scores) -> str:
         *enumerate(scores[:MAX_SHOWN_ROWS]),
         *([("…",)] if len(scores) > MAX_SHOWN_ROWS else []),
     ]
-    return format_html_table(f"Scores: {len(scores):,} segments", rows)
+    return format_html_table(f"Scores: {format_count(len(scores), 'segment')}", rows)
 
 
 # The kernel defines the class without HTML output.

@@ -15,6 +15,7 @@ from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.composite_scores import CompositeScore
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
+from truebleu.text.terminal_layout import format_count
 
 # The settings of Texygen's metric: NLTK's sentence_bleu with method1, on white-space tokens.
 TEXYGEN: dict[str, Any] = {
@@ -145,7 +146,7 @@ class PairwiseDiversity(CompositeScore):
         """The pairwise score and the number of pairs."""
         count = self._details["pairs"]
         name = self._signature["metric"]
-        return f"(pairwise {name} = {self.pairwise:.2f}, {count:,} pairs)"
+        return f"(pairwise {name} = {self.pairwise:.2f}, {format_count(count, 'pair')})"
 
 
 def pairwise_diversity(
@@ -355,7 +356,7 @@ def distinct_n(
     if not ngrams:
         longest = max(length for length, _, _ in rows)
         raise InputError(
-            f"texts: none of the {len(rows)} texts has a {n}-gram; the longest has {longest} tokens"
+            f"texts: no text has a {n}-gram; the longest has {format_count(longest, 'token')}"
         )
     ratios = [different / count for _, count, different in rows if count]
     return Distinct(

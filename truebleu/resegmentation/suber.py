@@ -20,6 +20,7 @@ from truebleu.resegmentation.token_units import (
     split_like_suber,
 )
 from truebleu.text.argument_checks import check_choice
+from truebleu.text.terminal_layout import format_count
 
 BREAKS = (LINE_END, BLOCK_END)
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation + "…")
@@ -69,7 +70,8 @@ class SubERScore:
         return self.edits / self.reference_length * 100
 
     def __str__(self) -> str:
-        return f"SubER = {self.value:.2f} ({self.edits} edits, {self.reference_length} tokens)"
+        counts = format_count(self.edits, "edit"), format_count(self.reference_length, "token")
+        return f"SubER = {self.value:.2f} ({', '.join(counts)})"
 
 
 @dataclass(frozen=True, slots=True)

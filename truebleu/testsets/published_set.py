@@ -11,6 +11,7 @@ from truebleu.testsets import cache, catalogue, file_readers
 from truebleu.testsets.catalogue import CatalogueEntry
 from truebleu.text import download
 from truebleu.text.argument_checks import check_string, suggest_names
+from truebleu.text.terminal_layout import format_count
 
 # The prefix of subsets that select a country, as in sacreBLEU.
 COUNTRY_PREFIX = "country:"
@@ -139,7 +140,7 @@ class TestSet:
                 )
 
     def __repr__(self) -> str:
-        return f"<{self.name} {self.langpair}: {len(self):,} segments>"
+        return f"<{self.name} {self.langpair}: {format_count(len(self), 'segment')}>"
 
     def __len__(self) -> int:
         if self._segment_indices is not None:

@@ -245,7 +245,8 @@ pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> 
             .into_iter();
         let hypotheses = ranges.next().ok_or("no hypotheses")?;
         let references: Vec<_> = ranges.map(|range| Box::new(range) as _).collect();
-        let scan = Scan::new(Inputs { hypotheses: Box::new(hypotheses), references });
+        let mut scan = Scan::new(Inputs { hypotheses: Box::new(hypotheses), references });
+        scan.has_warnings = false;
         let mut sinks = [RowList::default()];
         scan.run(&counter, None, &mut sinks, &mut |_| Ok(())).map_err(|error| error.to_string())?;
         let rows = RowList::merge(sinks.into());

@@ -16,7 +16,6 @@ from playwright_or_skip import expect
 
 import truebleu as tb
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
-from truebleu.metrics.ngram_f_score import NGramF
 from truebleu.reports import browser_kernel, distinctive_ngrams, html_page, payload
 from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 from truebleu.text.tokenizers import tokenize
@@ -31,7 +30,6 @@ METRICS = [
     CHRF(),
     TER(),
     CER(lowercase=True),
-    NGramF((1, 2)),
     BLEU(aggregate="segments"),
     BLEU(reference_length="average", smoothing="add-k-all", brevity_penalty="plus-one"),
     BLEU(arithmetic="nltk", smoothing="floor", missing_order="at-least-one"),

@@ -27,6 +27,9 @@ use block::{BlockRule, LexBlocks, LineTable};
 use lowercase::Lowercase;
 use std::sync::Arc;
 
+/// Whether this is the kernel for web pages.
+const IS_FOR_PAGES: bool = cfg!(all(feature = "page", target_arch = "wasm32"));
+
 /// The tokenizers.
 #[derive(Clone, Debug)]
 pub enum Tokenizer {
@@ -108,6 +111,9 @@ impl Tokenizer {
                 append(&options.rewrite(trimmed));
                 whitespace::tokenize_whitespace(&text[base..], emit);
             }
+            // Only Python loads dictionaries and models, and every report contains the kernel for
+            // web pages, which is smaller without the code that reads them.
+            Self::Mecab(_) | Self::SentencePiece(_) if IS_FOR_PAGES => {}
             Self::Mecab(dictionary) => dictionary.tokenize(append(stripped), emit),
             Self::SentencePiece(model) => model.tokenize(trimmed, text, emit),
             Self::WholeSegment if segment.is_empty() => {}

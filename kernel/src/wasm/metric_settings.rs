@@ -1,7 +1,7 @@
 //! Metrics created from settings in text form. Python passes the same settings to the kernel.
 //!
-//! There is one line `name=value` per setting; the first is `metric=bleu`, `chrf`, `ter`, `edits`
-//! or `ngram_f`. Lists are separated by commas, and booleans are `yes` and `no`.
+//! There is one line `name=value` per setting; the first is `metric=bleu`, `chrf`, `ter` or
+//! `edits`. Lists are separated by commas, and booleans are `yes` and `no`.
 
 use super::TextResult;
 use crate::bleu::{self, ReferenceLength, Smoothing, variants};
@@ -10,7 +10,6 @@ use crate::count::{self, Counter, Formula, SingleMetricCount};
 use crate::edit_distance;
 use crate::lex::lowercase::Lowercase;
 use crate::lex::{Lexer, Tokenizer, tercom};
-use crate::ngram_f;
 use crate::ngrams::MAX_ORDER;
 use crate::simd::Instructions;
 use crate::text_batches::PaddedBuffer;
@@ -176,7 +175,6 @@ impl PageMetric {
             "chrf" => settings.chrf(),
             "ter" => settings.ter(),
             "edits" => settings.edits(),
-            "ngram_f" => settings.ngram_f(),
             name => Err(format!("metric {name} is not available in the browser")),
         }
     }
@@ -403,23 +401,5 @@ impl Settings<'_> {
         let metric =
             PageMetric::from_parts((self.tokenizer_lexer()?, None), columns, formula(), formula());
         Ok(PageMetric { edit_kind: edited, ..metric })
-    }
-
-    /// Create an n-gram F-score.
-    fn ngram_f(&self) -> TextResult<PageMetric> {
-        let orders = self.text("orders")?.split(',').map(str::parse).collect::<Result<Vec<_>, _>>();
-        let orders: Vec<usize> = orders.map_err(|_| "orders: expected numbers")?;
-        if !orders.is_sorted() || !orders.iter().all(|order| (1..=MAX_ORDER).contains(order)) {
-            return Err("orders must be numbers from 1 to 16, in ascending order".to_owned());
-        }
-        let formula = ngram_f::NgramFFormula { factor: self.number("factor")? };
-        let columns = ngram_f::NgramFColumns { orders, formula };
-        let formula = Arc::new(formula);
-        Ok(PageMetric::from_parts(
-            (self.tokenizer_lexer()?, None),
-            columns,
-            Arc::clone(&formula) as _,
-            formula,
-        ))
     }
 }

@@ -2,8 +2,9 @@
 //! rows (approximate randomization).
 //!
 //! The columns of all systems and metrics are side by side in a [`Stack`], so they share the
-//! resamples. Each column is stored in the narrowest sufficient integer type; columns of zeros are
-//! omitted. A bootstrap replicate is the sum of the resampled rows. Thirty-two columns fit into one
+//! resamples. Each column is stored in the narrowest sufficient integer type. Columns of zeros are
+//! omitted, and so are columns that equal another column plus a constant, such as the reference
+//! lengths of a second system, or the numbers of bigrams. A bootstrap replicate is the sum of the resampled rows. Thirty-two columns fit into one
 //! or two vector registers, so a row costs one load and one addition. For randomization, each row
 //! is included or not: the sums of all 256 subsets of eight rows are computed once and looked up
 //! (the method of four Russians). Integer sums are exact in any order, so the result does not
@@ -15,12 +16,16 @@ use crate::random::{Bits, Generator};
 use crate::simd::{Instructions, Job, Vector};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of columns per tile. A tile of integers fills a cache line, or half of one.
+/// Number of columns per tile. A tile of integers fills a cache line, or a half or a quarter of one.
 const NARROW: usize = 32;
 const HALF: usize = 16;
+const QUARTER: usize = 8;
 const MIDDLE: usize = 16;
 const WIDE: usize = 8;
 const SINGLE: usize = 64;
+
+/// Number of rows that are compared before whole columns are.
+const PROBED_ROWS: usize = 16;
 
 /// A lane type is used only if it can hold the sum of at least this many rows.
 const MIN_SPAN: u64 = 16;
@@ -78,13 +83,16 @@ impl Lane for f32 {
     }
 }
 
-/// The alignments of a cache line, and of half a cache line.
+/// The alignments of a cache line, and of its half and its quarter.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line;
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct HalfLine;
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+struct QuarterLine;
 
 /// Numbers side by side, with the alignment of `A`.
 #[derive(Clone, Copy)]
@@ -249,6 +257,17 @@ impl RowSelections {
         }
         Self { trials, words }
     }
+
+    /// Return the number of rows selected in each trial.
+    fn row_counts(&self) -> Vec<i64> {
+        let mut counts = vec![0; self.trials];
+        for words in self.words.chunks_exact(self.trials) {
+            for (count, word) in counts.iter_mut().zip(words) {
+                *count += i64::from(word.count_ones());
+            }
+        }
+        counts
+    }
 }
 
 /// For each of eight groups of eight rows, the sums of all 256 subsets.
@@ -331,6 +350,14 @@ pub struct Stack {
     tiles: Vec<Box<dyn IntegerTile>>,
     /// The divisors of columns whose values were divided, as (column, divisor).
     divisors: Vec<(usize, i64)>,
+    derived_columns: Vec<DerivedColumn>,
+}
+
+/// A column that equals the column `base` plus a constant, so that its sums need no rows.
+struct DerivedColumn {
+    column: usize,
+    base: usize,
+    constant: i64,
 }
 
 impl Stack {
@@ -345,8 +372,9 @@ impl Stack {
             values[row * width]
         };
         let (mut narrow, mut middle, mut wide) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut maxima, mut divisors) = (Vec::new(), Vec::new());
-        for column in 0..columns.len() {
+        let (mut maxima, mut divisors) = (vec![0; columns.len()], Vec::new());
+        let (mut derived_columns, mut base_columns) = (Vec::new(), Vec::<usize>::new());
+        for (column, lane_maximum) in maxima.iter_mut().enumerate() {
             interrupt::poll();
             let values = || (0..rows).map(|row| value(row, column).unsigned_abs());
             let mut maximum = values().max().unwrap_or(0);
@@ -355,6 +383,21 @@ impl Stack {
                     "statistics are too large: {rows} rows of up to {maximum} may overflow 64-bit integers"
                 )));
             }
+            if maximum == 0 {
+                continue;
+            }
+            // The differences may overflow, but the sums do not.
+            let difference = |row, base| value(row, column).wrapping_sub(value(row, base));
+            let is_constant =
+                |base, rows| (1..rows).all(|row| difference(row, base) == difference(0, base));
+            let probed_rows = rows.min(PROBED_ROWS);
+            let similar_column =
+                base_columns.iter().copied().find(|&base| is_constant(base, probed_rows));
+            if let Some(base) = similar_column.filter(|&base| is_constant(base, rows)) {
+                derived_columns.push(DerivedColumn { column, base, constant: difference(0, base) });
+                continue;
+            }
+            base_columns.push(column);
             if maximum > i16::MAX as u64 / MIN_SPAN {
                 // Values that are all multiples of a number, such as PARTS, are divided by it.
                 let divisor = values().fold(0, gcd).max(1);
@@ -363,11 +406,8 @@ impl Stack {
                     maximum /= divisor;
                 }
             }
-            maxima.push(maximum);
+            *lane_maximum = maximum;
             let sum = maximum.saturating_mul(rows as u64);
-            if maximum == 0 {
-                continue;
-            }
             if maximum <= i16::MAX as u64 / MIN_SPAN && sum <= i32::MAX as u64 {
                 narrow.push(column);
             } else if maximum <= i32::MAX as u64 / MIN_SPAN {
@@ -390,23 +430,20 @@ impl Stack {
         };
         let quotient = |row, column| value(row, column) / divisor(column);
         let short = |row, column| quotient(row, column) as i16;
-        // If there are few columns, half a tile is sufficient and needs half the cache space.
-        let (half, narrow) = narrow.split_at(match narrow.len() % NARROW {
+        // If there are few columns, a part of a tile is sufficient and needs less cache space.
+        let (remainder, narrow) = narrow.split_at(match narrow.len() % NARROW {
             count @ 1..=HALF => count,
             _ => 0,
         });
-        let mut tiles = boxed(Tile::<i16, HALF, HalfLine>::from_columns(
-            half,
-            rows,
-            span(i16::MAX as u64),
-            short,
-        ));
-        tiles.extend(boxed(Tile::<i16, NARROW>::from_columns(
-            narrow,
-            rows,
-            span(i16::MAX as u64),
-            short,
-        )));
+        let limit = i16::MAX as u64;
+        let mut tiles = if remainder.len() <= QUARTER {
+            let tiles = Tile::<i16, QUARTER, QuarterLine>::from_columns;
+            boxed(tiles(remainder, rows, span(limit), short))
+        } else {
+            let tiles = Tile::<i16, HALF, HalfLine>::from_columns;
+            boxed(tiles(remainder, rows, span(limit), short))
+        };
+        tiles.extend(boxed(Tile::<i16, NARROW>::from_columns(narrow, rows, span(limit), short)));
         tiles.extend(boxed(Tile::<i32, MIDDLE>::from_columns(
             &middle,
             rows,
@@ -414,7 +451,7 @@ impl Stack {
             |row, column| quotient(row, column) as i32,
         )));
         tiles.extend(boxed(Tile::<i64, WIDE>::from_columns(&wide, rows, |_| usize::MAX, quotient)));
-        Ok(Self { rows, width: columns.len(), tiles, divisors })
+        Ok(Self { rows, width: columns.len(), tiles, divisors, derived_columns })
     }
 
     /// Return the number of columns of all tables.
@@ -435,8 +472,9 @@ impl Stack {
             for tile in &self.tiles {
                 tile.sum_samples(draws, sums, self.width, instructions);
             }
+            let sums = sums.chunks_exact_mut(self.width);
+            sums.for_each(|sums| self.complete_sums(sums, self.rows as i64));
         });
-        self.multiply(&mut sums);
         sums
     }
 
@@ -467,18 +505,25 @@ impl Stack {
                 for tile in &self.tiles {
                     tile.sum_selections(&halves, out, self.width, instructions);
                 }
+                let needs_counts = self.derived_columns.iter().any(|one| one.constant != 0);
+                let counts = if needs_counts { halves.row_counts() } else { Vec::new() };
+                for (trial, sums) in out.chunks_exact_mut(self.width).enumerate() {
+                    self.complete_sums(sums, counts.get(trial).copied().unwrap_or(0));
+                }
             }
         };
         in_threads(workers.min(trials.div_ceil(max_trials)), work, work);
-        self.multiply(&mut sums);
         sums
     }
 
-    fn multiply(&self, sums: &mut [i64]) {
+    /// Complete the sums of `rows` rows: multiply by the divisors, and add the sums of the derived
+    /// columns.
+    fn complete_sums(&self, sums: &mut [i64], rows: i64) {
         for &(column, divisor) in &self.divisors {
-            for row in sums.chunks_exact_mut(self.width) {
-                row[column] *= divisor;
-            }
+            sums[column] *= divisor;
+        }
+        for &DerivedColumn { column, base, constant } in &self.derived_columns {
+            sums[column] = sums[base].wrapping_add(rows.wrapping_mul(constant));
         }
     }
 }

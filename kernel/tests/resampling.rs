@@ -71,8 +71,8 @@ fn test_bits_do_not_depend_on_call_sizes() {
 /// A table: its values row by row, and its width.
 type TableValues = (Vec<i64>, usize);
 
-/// Generate tables with equal numbers of rows, whose columns need 16, 32 or 64 bits, or are
-/// multiples of a large number.
+/// Generate tables with equal numbers of rows, whose columns need 16, 32 or 64 bits, are multiples
+/// of a large number, or equal another column plus a constant.
 fn random_tables() -> impl Strategy<Value = (usize, Vec<TableValues>)> {
     let largest = prop::sample::select(vec![0, 1, 40, 2000, 2047, 2048, 70_000, 1 << 27, 1 << 36]);
     let column = (largest, prop::sample::select(vec![1, 1, 1, 360_360, 720_720]), any::<bool>());
@@ -89,7 +89,23 @@ fn random_tables() -> impl Strategy<Value = (usize, Vec<TableValues>)> {
                 .collect();
             prop::collection::vec(row, rows).prop_map(move |rows| (rows.concat(), width))
         };
-        (Just(rows), tables.into_iter().map(to_strategy).collect::<Vec<_>>())
+        let copies = prop::collection::vec((any::<[usize; 4]>(), -3..3i64), 0..12);
+        (Just(rows), tables.into_iter().map(to_strategy).collect::<Vec<_>>(), copies).prop_map(
+            |(rows, mut tables, copies)| {
+                for ([from_table, from_column, to_table, to_column], constant) in copies {
+                    let (from_table, to_table) =
+                        (from_table % tables.len(), to_table % tables.len());
+                    let (from_width, to_width) = (tables[from_table].1, tables[to_table].1);
+                    for row in 0..rows {
+                        let value =
+                            tables[from_table].0[row * from_width + from_column % from_width];
+                        tables[to_table].0[row * to_width + to_column % to_width] =
+                            value + constant;
+                    }
+                }
+                (rows, tables)
+            },
+        )
     })
 }
 

@@ -6,7 +6,7 @@
 
 use crate::ids::TokenIds;
 use crate::interrupt::Work;
-use crate::tokens::HASHED;
+use crate::tokens::{HASHED, hashed_key};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The byte that ends each text.
@@ -157,14 +157,17 @@ impl WordCodes {
 /// Return the key of the first `length` bytes of a text: the bytes and their length if short,
 /// otherwise a hash.
 fn word_key(text: &[u8], length: usize) -> u64 {
-    if length > 7 {
+    if length > 16 {
         return xxh3_64(&text[..length]) >> 8 | HASHED;
     }
     let first_bytes = match text.first_chunk() {
-        Some(eight) => *eight,
-        None => std::array::from_fn(|i| text.get(i).copied().unwrap_or(0)),
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => u64::from_le_bytes(std::array::from_fn(|i| text.get(i).copied().unwrap_or(0))),
     };
-    u64::from_le_bytes(first_bytes) & ((1 << (8 * length)) - 1) | (length as u64) << 56
+    match text[..length].last_chunk() {
+        Some(last_bytes) => hashed_key(first_bytes, u64::from_le_bytes(*last_bytes), length),
+        None => first_bytes & ((1 << (8 * length)) - 1) | (length as u64) << 56,
+    }
 }
 
 /// Return whether a code would shorten a piece.
@@ -185,9 +188,7 @@ fn split_pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         let first = *text.get(start)?;
         let piece_start = start;
         let mut end = start + usize::from(first == b' ');
-        while end < text.len() && end - piece_start < MAX_PIECE_BYTES && is_word_byte(text[end]) {
-            end += 1;
-        }
+        end += word_length(&text[end..text.len().min(piece_start + MAX_PIECE_BYTES)]);
         if end == piece_start {
             // Most characters with such first bytes are punctuation, or Chinese, Japanese or
             // Korean.
@@ -202,18 +203,34 @@ fn split_pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Return true for ASCII letters and digits, and for bytes of characters below U+2000.
-fn is_word_byte(byte: u8) -> bool {
-    const TABLE: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            table[byte] = (byte as u8).is_ascii_alphanumeric() || (0x80 <= byte && byte < 0xE2);
-            byte += 1;
+/// Return the number of word bytes at the start of a text: ASCII letters and digits, and bytes of
+/// characters below U+2000.
+fn word_length(text: &[u8]) -> usize {
+    let (chunks, rest) = text.as_chunks();
+    // Loops over single bytes would end unpredictably.
+    for (i, chunk) in chunks.iter().enumerate() {
+        let other_bytes = find_other_bytes(u64::from_le_bytes(*chunk));
+        if other_bytes != 0 {
+            return 8 * i + other_bytes.trailing_zeros() as usize / 8;
         }
-        table
-    };
-    TABLE[usize::from(byte)]
+    }
+    let last_bytes = std::array::from_fn(|i| rest.get(i).copied().unwrap_or(0));
+    let other_bytes = find_other_bytes(u64::from_le_bytes(last_bytes));
+    8 * chunks.len() + other_bytes.trailing_zeros() as usize / 8
+}
+
+/// Return the top bit of each of eight bytes that is not a word byte.
+fn find_other_bytes(bytes: u64) -> u64 {
+    const TOP: u64 = u64::from_le_bytes([0x80; 8]);
+    let low = bytes & !TOP;
+    // Return the top bit of each byte whose low seven bits are at least `first`.
+    let at_least = |low: u64, first: u8| low + u64::from_le_bytes([0x80 - first; 8]);
+    let lower_case = low | u64::from_le_bytes([0x20; 8]);
+    let letters = at_least(lower_case, b'a') & !at_least(lower_case, b'z' + 1);
+    let digits = at_least(low, b'0') & !at_least(low, b'9' + 1);
+    let ascii = !bytes & (letters | digits);
+    let non_ascii = bytes & !at_least(low, 0xE2 - 0x80);
+    !(ascii | non_ascii) & TOP
 }
 
 #[cfg(test)]
@@ -327,6 +344,19 @@ mod tests {
         let line = "the same words again and again in a line that is long enough ".repeat(20);
         let lines = vec![Some(line.into_bytes()); SAMPLE_BYTES / 400];
         assert!(assert_round_trip(std::slice::from_ref(&lines)) < lines.len() * 600);
+    }
+
+    #[test]
+    fn test_word_bytes() {
+        for byte in 0..=u8::MAX {
+            let is_word_byte = byte.is_ascii_alphanumeric() || (0x80..0xE2).contains(&byte);
+            for i in 0..20 {
+                let mut text = [b'z'; 20];
+                text[i] = byte;
+                assert_eq!(word_length(&text), if is_word_byte { 20 } else { i }, "{byte}, {i}");
+            }
+        }
+        assert_eq!((word_length(b""), word_length(b"az09AZ")), (0, 6));
     }
 
     proptest! {

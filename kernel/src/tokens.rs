@@ -167,7 +167,7 @@ unsafe fn read_word(source: *const u8) -> u64 {
 
 /// Return a key that hashes two words, which together cover the token, and the token's length.
 #[inline(always)]
-fn hashed_key(first: u64, last: u64, length: usize) -> u64 {
+pub(crate) fn hashed_key(first: u64, last: u64, length: usize) -> u64 {
     let hash = first.wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ last.wrapping_add(length as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     hash >> 8 | HASHED

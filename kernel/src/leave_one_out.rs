@@ -178,6 +178,10 @@ impl TextSet {
     pub fn count_distinct(&self, order: usize) -> (usize, Vec<i64>) {
         let mut ngram_ids = vec![0u32; self.tokens.len()];
         let mut rows = vec![0; 3 * self.text_count()];
+        // No text has an n-gram of a larger order.
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let longest = starts.zip(&self.ends).map(|(start, end)| end - start).max().unwrap_or(0);
+        let order = order.min(longest as usize + 1);
         let mut distinct_count = 0;
         for prefix_length in 0..order {
             let is_last = prefix_length + 1 == order;

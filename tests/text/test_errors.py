@@ -350,6 +350,8 @@ def test_wrong_value_of_another_argument_is_refused(call, message):
 
 def test_order_above_the_length_of_all_texts_takes_no_time():
     assert not truebleu.ngrams("a b", 10**30)
+    with pytest.raises(InputError, match="a 1000000000000-gram; the longest has 3 tokens"):
+        truebleu.distinct_n(TEXTS, 10**12)
 
 
 @verbs

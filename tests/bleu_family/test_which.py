@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from decimal import Decimal
 
 import pytest
 from test_family import RECORDED_SCORES, pair, shared_corpora  # noqa: F401
@@ -18,7 +19,7 @@ from truebleu.cli import main
 @pytest.fixture(scope="module")
 def candidates_by_corpus(shared_corpora):  # noqa: F811
     """Return all candidates for each of the two corpora."""
-    return [identify._compute_candidates(text, None, None)[0] for text in shared_corpora]
+    return [identify._compute_candidates(text, Decimal(1), None)[0] for text in shared_corpora]
 
 
 def identify_number(number, candidates):
@@ -170,7 +171,7 @@ def test_unusual_match_is_reported_as_possible_chance():
     near_count = sum(
         abs(candidate.value - float(number[:4])) <= 1
         for candidate in identify._compute_candidates(
-            identify.SharedCorpus(HYPOTHESES, REFERENCES_FIRST), None, None
+            identify.SharedCorpus(HYPOTHESES, REFERENCES_FIRST), Decimal(1), None
         )[0]
     )
     assert answer.expected_matches == pytest.approx(near_count * 0.1 / 2, abs=0.2)

@@ -60,6 +60,10 @@ class SharedCorpus:
             )
         return shared_counts
 
+    def get_default_counts(self, max_order: int = 4) -> SharedCounts:
+        """Return the n-gram counts for 13a, or for segments that are lists of tokens."""
+        return self.get_counts("none" if self.is_pretokenized else "13a", False, max_order)
+
     def find_equivalent_tokenizer(
         self, tokenize: Tokenize, lowercase: bool | str
     ) -> tuple[Tokenize, bool | str]:
@@ -79,7 +83,7 @@ class SharedCorpus:
     @property
     def has_several_references(self) -> bool:
         """True if any segment has more than one reference."""
-        return self.get_counts("none" if self.is_pretokenized else "13a", False).references != 1
+        return self.get_default_counts().references != 1
 
     def score(self, metric: Metric) -> Score:
         """Return the same score as `metric.score`, computed from shared counts."""
@@ -314,7 +318,7 @@ def score_members(
     """Return the scores of the given members. Raise InputError if the input itself is invalid."""
     corpus = SharedCorpus(hypotheses, references, workers)
     # Count n-grams first, so that invalid input raises an error only once, not once per member.
-    corpus.get_counts("none" if corpus.is_pretokenized else "13a", False)
+    corpus.get_default_counts()
     rows = []
     for member in (selected_members := list(members)):
         try:

@@ -384,17 +384,16 @@ def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
 
 
 def _compute_candidates(
-    corpus: SharedCorpus, target: Decimal | None, progress: Callable[[int, int], None] | None
+    corpus: SharedCorpus, target: Decimal, progress: Callable[[int, int], None] | None
 ) -> tuple[list[Candidate], dict[str, str]]:
     """Return all candidates, published members first, and the problems by member name.
 
     NIST is skipped if the target is outside its range.
     """
-    includes_nist = target is None or 1 <= target <= MAX_NIST
     matches: list[Candidate] = []
     problems: dict[str, str] = {}
     values: dict[object, float] = {}
-    corpus.get_counts("none" if corpus.is_pretokenized else "13a", False, _MAX_ORDER)
+    corpus.get_default_counts(_MAX_ORDER)
     usual_names = _list_usual_members(corpus)
     variants: list[tuple[Member, list[str], Metric]] = [
         (member, [], member.metric) for member in MEMBERS.values()
@@ -405,7 +404,7 @@ def _compute_candidates(
     for index, (member, changes, metric) in enumerate(variants):
         if progress is not None:
             progress(index, len(variants))
-        if isinstance(metric, NIST) and not includes_nist:
+        if isinstance(metric, NIST) and not 1 <= target <= MAX_NIST:
             continue
         key = _make_computation_key(metric, corpus)
         if changes and key in seen:
@@ -438,9 +437,7 @@ def _list_usual_members(corpus: SharedCorpus) -> list[str]:
 
     Means of segment scores are excluded, because many of their variants give similar scores.
     """
-    text = corpus.get_counts("none" if corpus.is_pretokenized else "13a", False).summary[
-        "reference_text"
-    ]
+    text = corpus.get_default_counts().summary["reference_text"]
     unsplit_scripts = [
         script
         for script, properties in tokenizers.UNSPLIT_SCRIPTS.items()
@@ -489,11 +486,9 @@ def _make_computation_key(metric: Metric, corpus: SharedCorpus) -> object:
         "published_scale": None,
         "arithmetic": None,
         "effective_order": None,
+        "missing_order": metric.resolve_missing_order(segment=metric.aggregate == "segments"),
+        "smoothing_value": metric.smoothing_value,
     }
-    parameters["missing_order"] = metric.resolve_missing_order(
-        segment=metric.aggregate == "segments"
-    )
-    parameters["smoothing_value"] = metric.smoothing_value
     parameters["tokenize"], parameters["lowercase"] = corpus.find_equivalent_tokenizer(
         metric.tokenize, metric.lowercase
     )

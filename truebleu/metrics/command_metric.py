@@ -22,12 +22,7 @@ from truebleu.metrics.python_metric import (
 from truebleu.text.argument_checks import parse_number
 from truebleu.text.terminal_layout import format_count
 
-# Placeholders for files in the arguments of a program, with their meanings.
-PLACEHOLDERS = {
-    "src": "the sources",
-    "ref": "the references",
-    "refs": "several references (one file per reference)",
-}
+# Placeholders for files in the arguments of a program; {refs} is one file per reference.
 PLACEHOLDER_PATTERN = re.compile(r"\{(src|refs?|hyp)\}")
 # Timeout per system, after which a program is assumed to hang.
 DEFAULT_TIMEOUT_SECONDS = 3600.0

@@ -87,9 +87,9 @@ def self_bleu(
     )
 
 
-def _check_text_count(count: int) -> None:
+def _check_text_count(count: int, location: str = "") -> None:
     if count < 2:
-        raise InputError(f"texts: expected at least 2 texts, found {count}")
+        raise InputError(f"texts{location}: expected at least 2 texts, found {count}")
 
 
 def _score_leave_one_out(
@@ -185,9 +185,7 @@ def pairwise_diversity(
     argument_checks.check_choice("aggregate", aggregate, ("pairs", "corpus"))
     sets, has_several_sets = corpus_inputs.read_text_sets("texts", texts)
     for number, text_set in enumerate(sets, 1):
-        if len(text_set) < 2:
-            location = f", source {number}" if has_several_sets else ""
-            raise InputError(f"texts{location}: expected at least 2 texts, found {len(text_set)}")
+        _check_text_count(len(text_set), f", source {number}" if has_several_sets else "")
     sources: list[float] | None = None
     if aggregate == "pairs":
         sources = [_average_pair_scores(metric, one, workers) for one in sets]

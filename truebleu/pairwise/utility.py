@@ -7,10 +7,9 @@ from itertools import groupby, islice
 from math import isfinite
 from typing import Any
 
-from truebleu._kernel import InputError, Scores, strings
+from truebleu._kernel import InputError, strings
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
-from truebleu.text import corpus_inputs
 from truebleu.text.argument_checks import Record
 
 # Pairs to score for one source: its index, and the indices of candidates and of references.
@@ -225,57 +224,29 @@ class MetricUtility(TextUtility):
         forests. ACL. Jannis Vamvas and Rico Sennrich (2024): Linear-time minimum Bayes risk
         decoding with reference aggregation. ACL. They divide the sum by the number of references;
         this method multiplies the candidate's counts by it instead, so that all counts are
-        integers.
+        integers: an n-gram with count c in the candidate and t in all m references has min(m · c,
+        t) matches. The formula is the same as for `sentence`.
         """
         weights: list[int] | None = None
         if any(source.weights for source in sources):
             weights = []
             for source in sources:
                 weights += _get_integer_weights(source)
-        scores = score_against_sums(
-            self.metric,
+        pairs = self.metric._make_pairs(  # noqa: SLF001
             [text for source in sources for text in source.candidates],
             [text for source in sources for text in source.references],
-            [(len(source.candidates), len(source.references)) for source in sources],
-            weights=weights,
-            workers=self.workers,
+            self.workers,
         )
-        if scores is None:
+        sets = [(len(source.candidates), len(source.references)) for source in sources]
+        scores = None
+        if not isinstance(pairs, PairsInPython):
+            scores = pairs.against_sums(sets, weights)
+        if scores is None:  # the metric does not count n-grams
             yield from super().score_against_sums(sources)
             return
         score_iterator = iter(scores.tolist())
         for source in sources:
             yield [next(score_iterator) for _ in source.candidates]
-
-
-def score_against_sums(
-    metric: Metric[Any],
-    hypotheses: corpus_inputs.Hypotheses,
-    references: corpus_inputs.Hypotheses,
-    sets: Sequence[tuple[int, int]],
-    *,
-    weights: Sequence[int] | None = None,
-    workers: int = 1,
-) -> Scores | None:
-    """Return each hypothesis's score against the sum of its set's references, in linear time.
-
-    The counts of a set's m references are summed, and the hypothesis's counts are multiplied by m:
-    an n-gram with count c in the hypothesis and t in all references has min(m · c, t) matches. The
-    formula is the same as for `sentence`.
-
-    sets: the number of hypotheses and the number of references in each set.
-    weights: multiplicity of each reference; the sum per set is below 2³¹.
-
-    Returns None if the metric does not count n-grams. For other arguments and errors, see `matrix`.
-
-    >>> from truebleu import CHRF, TER
-    >>> score_against_sums(CHRF(), ["the cat", "a dog"], ["the cat sat", "the cats"], [(2, 2)])
-    Scores(2 segments: [64.65, 3.47])
-    >>> score_against_sums(TER(), ["the cat"], ["the cats"], [(1, 1)]) is None
-    True
-    """
-    pairs = metric._make_pairs(hypotheses, references, workers)  # noqa: SLF001
-    return None if isinstance(pairs, PairsInPython) else pairs.against_sums(sets, weights)
 
 
 def _get_integer_weights(source: Source) -> list[int]:

@@ -277,12 +277,8 @@ class _HttpConnection(http.client.HTTPConnection):
         self.sock.settimeout(READ_TIMEOUT_SECONDS)
 
 
-class _HttpsConnection(http.client.HTTPSConnection):
-    """HTTPS connection with a longer timeout for receiving data than for connecting."""
-
-    def connect(self) -> None:
-        super().connect()
-        self.sock.settimeout(READ_TIMEOUT_SECONDS)
+class _HttpsConnection(_HttpConnection, http.client.HTTPSConnection):
+    """HTTPS connection with the same timeouts."""
 
 
 class _HttpHandler(urllib.request.HTTPHandler):

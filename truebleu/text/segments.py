@@ -735,12 +735,11 @@ def iter_reference_rows(references: Any) -> Iterator[tuple[Any, ...]]:
     )
     for number, row in enumerate(rows, 1):
         if any(item is missing for item in row):
-            names = (f"reference {n}" for n in range(1, len(columns) + 1))
-            labels = [
-                label_by_file_name(*pair) if is_file(pair[1]) else pair[0]
-                for pair in zip(names, columns, strict=True)
+            absent = [
+                label_by_file_name(f"reference {i}", column)
+                for i, (column, item) in enumerate(zip(columns, row, strict=True), 1)
+                if item is missing
             ]
-            absent = [label for label, item in zip(labels, row, strict=True) if item is missing]
             raise InputError(
                 f"the references have different numbers of segments: segment {number} is not in "
                 f"{', '.join(absent)}"
@@ -908,10 +907,9 @@ def read_document_names(role: str, value: Any, segment_count: int) -> list[str]:
     for number, label in enumerate(labels, 1):
         match = re.fullmatch(DOCUMENT_SEGMENT, label)
         if match is None:
-            place = label_by_file_name(role, value) if is_file(value) else role
             raise InputError(
-                f"{place}, line {number}: expected docid=N,segid=N, as in line 1, found "
-                f"{argument_checks.format_value(label)}"
+                f"{label_by_file_name(role, value)}, line {number}: expected docid=N,segid=N, as "
+                f"in line 1, found {argument_checks.format_value(label)}"
             )
         names.append(match[1])
     return names

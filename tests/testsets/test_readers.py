@@ -114,7 +114,7 @@ def test_invalid_line_is_reported_with_number(tmp_path, line, message):
     path = tmp_path / "x.jsonl"
     path.write_text(f"{format_jsonl([make_row(0)])}{line}\n")
     with pytest.raises(tb.InputError, match=message):
-        dict(file_readers.read_fields("JSONL", "x", ["x.jsonl"], str(tmp_path)))
+        dict(file_readers.FIELD_READERS["JSONL"]("x", ["x.jsonl"], str(tmp_path)))
 
 
 def test_invalid_file_is_not_cached(archives, tmp_path, load_served):

@@ -32,7 +32,7 @@ def external(path):
 
 
 def wmt24pp(path):
-    return list(file_readers.read_fields("JSONL", "made", ["data"], str(path.parent)))
+    return list(file_readers.FIELD_READERS["JSONL"]("made", ["data"], str(path.parent)))
 
 
 def esa(**row):

@@ -133,7 +133,7 @@ def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairTe
             (name, File(os.path.join(folder, file)).read_lines()) for name, file in file_names
         )
     else:
-        field_lines = file_readers.read_fields(entry.kind, entry.name, files, folder)
+        field_lines = file_readers.FIELD_READERS[entry.kind](entry.name, files, folder)
     try:
         texts = {name: list(lines) for name, lines in field_lines}
         if entry.kind in SGML_KINDS:
@@ -141,18 +141,14 @@ def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairTe
     except OSError as error:
         raise InputError(f"{entry.name}: {error.filename}: {error.strerror}") from None
     _check_line_counts(entry, langpair, {name: len(lines) for name, lines in texts.items()})
+    paths = {}
     # These kinds of test sets store each field in a separate file.
-    has_field_files = entry.kind in (USER_KIND, "PlainText", "Parallel")
-    field_paths = (
-        zip(texts, file_readers.get_file_paths(files, folder), strict=False)
-        if has_field_files
-        else ()
-    )
-    paths = {
-        name: path
-        for name, path in field_paths
-        if entry.kind == USER_KIND or name not in file_readers.DOCUMENT_FIELDS
-    }
+    if entry.kind in (USER_KIND, "PlainText", "Parallel"):
+        paths = {
+            name: path
+            for name, path in zip(texts, file_readers.get_file_paths(files, folder), strict=False)
+            if entry.kind == USER_KIND or name not in file_readers.DOCUMENT_FIELDS
+        }
     fields = {name: {"lines": len(lines)} for name, lines in texts.items()}
     return PairText(folder, fields, texts, paths)
 
@@ -333,7 +329,7 @@ def _read_fields(
     """Yield the fields of a language pair, then the fields that only filters use."""
     files = entry.list_files(langpair)
     document_fields: dict[str, list[str]] = {}
-    for name, lines in file_readers.read_fields(entry.kind, entry.name, files, raw_folder):
+    for name, lines in file_readers.FIELD_READERS[entry.kind](entry.name, files, raw_folder):
         field_lines = list(lines)
         if name in file_readers.DOCUMENT_FIELDS:
             document_fields[name] = field_lines

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import file_readers
@@ -300,17 +300,15 @@ class _RegistryCheck:
 
     def require(self, condition: bool, key_path: tuple[str, ...], expected: str) -> None:
         """Raise InputError with the location unless a condition holds."""
-        if not condition:
-            self._raise_error(key_path, f"expected {expected}")
-
-    def _raise_error(self, key_path: tuple[str, ...], problem: str) -> NoReturn:
+        if condition:
+            return
         offset = 0
         for key in key_path:
             match = re.compile(rf'"{re.escape(key)}"\s*:').search(self._text, offset)
             offset = match.start() if match else offset
         line = self._text.count("\n", 0, offset) + 1
         location = f" {' → '.join(key_path)}:" if key_path else ""
-        raise InputError(f"{self._path}, line {line}:{location} {problem}")
+        raise InputError(f"{self._path}, line {line}:{location} expected {expected}")
 
     def check_entry(self, name: str, description: Any, key_path: tuple[str, ...]) -> None:
         """Check the description of a test set."""

@@ -17,7 +17,6 @@ from truebleu.text.argument_checks import parse_json
 from truebleu.text.segments import File
 
 Fields = Iterator[tuple[str, Iterable[str]]]
-FieldReader = Callable[[str, Sequence[str], str], Fields]
 
 # Increment this number to discard cached text that older readers extracted.
 READER_VERSION = 1
@@ -26,15 +25,6 @@ DOCUMENT_FIELDS = ("docid", "genre", "origlang", "domain")
 
 # WMT's files before 2021 are not well-formed SGML or XML. They have one segment per line.
 SEGMENT_PATTERN = re.compile("<seg.*?>(.*)</seg>")
-
-
-def read_fields(kind: str, name: str, files: Sequence[str], raw_folder: str) -> Fields:
-    """Return the fields of a language pair.
-
-    kind: a key of `FIELD_READERS`. name: the name of the test set. files: the files of the pair in
-    the folder `raw_folder`, as named in the catalogue. Raises InputError for invalid files.
-    """
-    return FIELD_READERS[kind](name, files, raw_folder)
 
 
 def get_file_paths(files: Iterable[str], raw_folder: str) -> list[str]:
@@ -350,7 +340,9 @@ def _read_parallel_files(_name: str, files: Sequence[str], raw_folder: str) -> F
             yield field, [row[column].strip() if column < len(row) else "" for row in rows]
 
 
-FIELD_READERS: dict[str, FieldReader] = {
+# Readers of the fields of a language pair, by kind. Arguments: the name of the test set, the files
+# of the pair as named in the catalogue, and their folder. They raise InputError for invalid files.
+FIELD_READERS: dict[str, Callable[[str, Sequence[str], str], Fields]] = {
     "FakeSGML": _read_wmt_sgml,
     "IWSLTXML": _read_wmt_sgml,
     "JSONL": _read_jsonl,

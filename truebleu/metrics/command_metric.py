@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -228,13 +229,11 @@ def _kill_process_group(process: Any) -> None:
     """Kill a program and its child processes if they are still running."""
     import signal
 
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    except (ProcessLookupError, PermissionError):
-        pass
     process.wait()
 
 

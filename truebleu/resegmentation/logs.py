@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from pathlib import PurePath
@@ -152,10 +153,8 @@ def read_log_of_any_unit(path: Any) -> Log:
     try:
         return read_log(file, "word")
     except InputError:
-        try:
+        with suppress(InputError):
             return read_log(file, "char")
-        except InputError:
-            pass
         raise
 
 

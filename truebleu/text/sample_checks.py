@@ -147,10 +147,23 @@ def _open_texts(value: Any) -> Sequence[Any]:
             return [*islice(file.read_lines(), MAX_EXAMINED_SEGMENTS)]
         if isinstance(file, segments.BufferedLines):
             return file.texts
-        return () if segments.is_stream(file) else file.read_first_lines(MAX_READ_BYTES)
+        return () if segments.is_stream(file) else _FileStart(file)
     if hasattr(value, "__getitem__") and hasattr(value, "__len__"):  # arrays and series
         return value  # type: ignore[no-any-return]
     return [*islice(value, MAX_EXAMINED_SEGMENTS)] if hasattr(value, "__iter__") else ()
+
+
+class _FileStart(Sequence[Any]):
+    """The lines at the start of a file, which are decoded when they are selected."""
+
+    def __init__(self, file: File) -> None:
+        self._lines = file.read_first_lines(MAX_READ_BYTES)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, block: Any) -> list[str]:
+        return [line.decode("utf-8", "replace") for line in self._lines[block]]
 
 
 def _take(texts: Sequence[Any], block: range) -> list[Any]:

@@ -175,7 +175,7 @@ class File:
                 text = fields[self.column - 1]
             yield text
 
-    def read_first_lines(self, max_bytes: int) -> list[str]:
+    def read_first_lines(self, max_bytes: int) -> list[bytes]:
         """Return the complete lines in about the first `max_bytes` bytes of UTF-8."""
         chunks, size = [], 0
         for chunk in self._iter_bytes(max_bytes):
@@ -183,11 +183,11 @@ class File:
             size += len(chunk)
             if size >= max_bytes:
                 break
-        lines = b"".join(chunks).decode("utf-8", "replace").split("\n")
+        lines = b"".join(chunks).split(b"\n")
         if size >= max_bytes or not lines[-1]:
             lines.pop()  # incomplete, or no line
         if self.column is not None:
-            lines = ["".join(line.split("\t")[self.column - 1 : self.column]) for line in lines]
+            lines = [b"".join(line.split(b"\t")[self.column - 1 : self.column]) for line in lines]
         return lines
 
     def _iter_bytes(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:

@@ -306,6 +306,11 @@ def test_missing_package_is_not_an_invalid_row(monkeypatch):
         reward(["a cat sat"], ["a cat sat"])
 
 
+def test_completions_without_a_length_are_refused():
+    with pytest.raises(tb.InputError, match=r"'completions' is <generator .* .expected a list"):
+        tb.reward("chrf")((text for text in ["a"]), ["a"])
+
+
 def test_on_error_is_the_reward_of_invalid_rows():
     reward = tb.reward("chrf", on_error=-1, baseline="leave-one-out")
     rewards = reward(["a", None, "b", 3], ["a", "a", "a", "a"], groups=["x"] * 4)

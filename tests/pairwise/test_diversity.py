@@ -318,7 +318,7 @@ def test_distinct_is_what_a_counter_says(texts, n):
     tokens = [text.split() for text in texts]
     distinct, total, mean = plain_distinct(tokens, n)
     if not total:
-        with pytest.raises(InputError, match=f"texts has a {n}-gram"):
+        with pytest.raises(InputError, match=f"no text has a {n}-gram"):
             distinct_n(texts, n)
         return
     result = distinct_n(texts, n)
@@ -367,7 +367,7 @@ def test_distinct_of_wrong_input():
         distinct_n(["a b"], vocabulary=0)
     with pytest.raises(InputError, match="texts: no texts"):
         distinct_n([])
-    with pytest.raises(InputError, match="of the 2 texts has a 3-gram; the longest has 2 tokens"):
+    with pytest.raises(InputError, match="no text has a 3-gram; the longest has 2 tokens"):
         distinct_n(["a b", ""], 3)
     with pytest.raises(InputError, match="texts: segment 1 is missing"):
         distinct_n([None])

@@ -273,6 +273,18 @@ def test_metric_of_characters_refuses_ids(metric, problem):
             score(HYPOTHESES, REFERENCES)
     with pytest.raises(tb.InputError, match=problem):
         metric.sentence(HYPOTHESES[0], REFERENCES[0])
+    hypotheses, references = tb.token_ids(HYPOTHESES), tb.token_ids(REFERENCES)
+    for function in (
+        tb.Accumulator(metric).update,
+        tb.reward(metric),
+        metric.matrix,
+        lambda *texts: tb.compare({"A": texts[0]}, texts[1], metrics=["bleu", metric]),
+        lambda *texts: tb.explain(*texts, metric=metric),
+        lambda texts, _: tb.mbr(texts, utility=metric),
+        lambda texts, _: tb.pairwise_diversity(texts, metric=metric),
+    ):
+        with pytest.raises(tb.InputError, match=problem):
+            function(hypotheses, references)
 
 
 @pytest.mark.parametrize(

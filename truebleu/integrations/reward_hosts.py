@@ -64,7 +64,7 @@ def read_references(references: Any) -> str | tuple[str | None, ...] | None:
 # ---- columns ----
 
 
-def check_column(reward: Any, label: str, values: Any, count: int) -> None:
+def check_column(reward: Any, label: str, values: Any, completions: Any) -> None:
     """Raise InputError unless the values are a sequence with one value per completion."""
     if values is None and label == "groups":
         raise reward.count_error(
@@ -74,8 +74,8 @@ def check_column(reward: Any, label: str, values: Any, count: int) -> None:
         )
     if isinstance(values, str | Mapping) or not hasattr(values, "__len__"):
         found = f"is {values!r:.80} (expected a list with one value per completion)"
-    elif len(values) != count:
-        found = f"has length {len(values)} (expected {count}: one value per completion)"
+    elif len(values) != len(completions):
+        found = f"has length {len(values)} (expected {len(completions)}: one value per completion)"
     else:
         return
     raise reward.count_error(f"{reward.name}: {label!r} {found}")

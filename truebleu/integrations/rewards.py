@@ -280,7 +280,9 @@ class Reward:
         columns |= {"sources": sources} if self.needs_source else {}
         columns |= {"groups": groups} if self.has_group_baseline else {}
         for label, column in columns.items():
-            reward_hosts.check_column(self, label, column, len(completions))
+            reward_hosts.check_column(self, label, column, completions)
+        for metric, _ in self.metrics:
+            metric.refuse_unsuitable_ids(completions)
         rewards: list[Any] = [None] * len(completions)
         rows: list[Row] = []
         indices: list[int] = []

@@ -12,7 +12,7 @@ from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, Scores, Table, __version__
+from truebleu._kernel import InputError, Scores, Table, TokenIds, __version__
 from truebleu.metrics import parameters as p
 from truebleu.metrics import text_warnings
 from truebleu.metrics.pairwise_scores import PairwiseScoring
@@ -298,6 +298,11 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNa
     def lower_is_better(self) -> bool:
         """True if lower scores are better, as for error rates."""
         return self.LOWER_IS_BETTER
+
+    def refuse_unsuitable_ids(self, *texts: object) -> None:
+        """Raise InputError if texts are token ids, and the metric cannot score them."""
+        if any(isinstance(text, TokenIds) for text in texts):
+            adapt_to_ids(self)
 
     def explain_id_conflict(self) -> str:
         """Return why the metric cannot score token ids, or "" if it can."""
@@ -636,9 +641,11 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNa
 
     def _normalize_texts(self, *texts: Any) -> tuple[Any, ...]:
         """Convert texts of any supported type to the metric's Unicode form."""
+        self.refuse_unsuitable_ids(*texts)
         return tuple(corpus_inputs.normalize_input(self.unicode_form, text) for text in texts)
 
     def _count_and_check_corpus(self, corpus: Corpus) -> tuple[Table, Summary]:
+        self.refuse_unsuitable_ids(corpus.hypotheses)
         if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(
                 f"{self.name} needs the source of each segment. {self.NAMESAKE}".removesuffix(". ")
@@ -757,6 +764,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNa
     def _score_segments(self, corpus: Corpus) -> Scores:
         if not self._has_kernel_formula:
             return self._compute_scores(self._count_and_check_corpus(corpus)[0], segment=True)
+        self.refuse_unsuitable_ids(corpus.hypotheses)
         scores, summary = self._kernel.segments(self._scan_text(corpus))  # type: ignore[arg-type]
         self.check_summary(summary, corpus.hypotheses)
         return scores

@@ -132,6 +132,8 @@ def _add_token_count(
 def _select_kernel_readers(metrics: Sequence[Metric[Any]], corpus: Corpus) -> list[Metric[Any]]:
     """Return the metrics for which the kernel reads the text."""
     hypotheses = corpus.hypotheses
+    for metric in metrics:
+        metric.refuse_unsuitable_ids(hypotheses)
     is_tokenized = isinstance(hypotheses, list | tuple) and corpus_inputs.has_token_segments(
         tuple(hypotheses[:1])
     )

@@ -183,6 +183,7 @@ def pairwise_diversity(
             f"metric: {metric.NAME} has no upper bound, so 100 minus the score is meaningless"
         )
     argument_checks.check_choice("aggregate", aggregate, ("pairs", "corpus"))
+    metric.refuse_unsuitable_ids(texts)
     sets, has_several_sets = corpus_inputs.read_text_sets("texts", texts)
     for number, text_set in enumerate(sets, 1):
         _check_text_count(len(text_set), f", source {number}" if has_several_sets else "")

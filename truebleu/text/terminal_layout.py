@@ -130,7 +130,7 @@ _UNBROKEN_TEXT = (
 
 
 def wrap_text(text: str, width: int) -> list[str]:
-    """Return the lines of a paragraph, broken only between words.
+    """Return the lines of a paragraph, broken only between words or wide characters.
 
     A value after "=", a command, an option with its value or a quoted name stays on one line. Only
     words that are wider than a line, and that are not paths, are broken at their hyphens.
@@ -139,6 +139,8 @@ def wrap_text(text: str, width: int) -> list[str]:
     ['a difference', '(p = 0.05)']
     >>> wrap_text("Test it with truebleu compare.", 20)
     ['Test it with', 'truebleu compare.']
+    >>> wrap_text("那天天气很好", 9)
+    ['那天天气', '很好']
     """
     from re import sub
     from textwrap import wrap
@@ -148,9 +150,14 @@ def wrap_text(text: str, width: int) -> list[str]:
         lambda part: part[0].replace(" ", "\0") if len(part[0]) <= width else part[0],
         text,
     )
+    if not text.isascii():
+        # textwrap counts characters, so that wide ones need a second character.
+        joined_text = "".join("\1" * (measure_width(c) - 1) + c for c in joined_text)
     is_too_wide = any(len(word) > width and "/" not in word for word in joined_text.split())
-    lines = wrap(joined_text, width, break_long_words=False, break_on_hyphens=is_too_wide)
-    return [line.replace("\0", " ") for line in lines]
+    lines = wrap(
+        joined_text, width, break_long_words="\1" in joined_text, break_on_hyphens=is_too_wide
+    )
+    return [line.replace("\0", " ").replace("\1", "") for line in lines]
 
 
 def wrap_command(words: Sequence[str], width: int, prompt: str = "") -> list[str]:

@@ -119,6 +119,64 @@ def test_message_names_each_place_once(folder, truebleu_command, line):
 
 
 @pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("score ref -i hyp --level 0.9", "--level has no effect without --confidence"),
+        ("score ref -i hyp --seed 3", "--seed has no effect without --confidence"),
+        ("score x.csv --log-note x", "--log-note has no effect without --log"),
+        ("score ref -i hyp -f json -sh", "-sh/--short has no effect with -f json"),
+        ("segments ref -i hyp -f tsv -sh", "-sh/--short has no effect with -f tsv"),
+        ("matrix ref -f csv -sh", "-sh/--short has no effect with -f csv"),
+        ("matrix ref --mbr -f lines -w 1", "-w/--width cannot be combined with -f lines"),
+        ("meta --human hyp -f svg -w 1", "-w/--width has no effect with -f svg"),
+        ("compare x.csv --lower-is-better X", "--lower-is-better does not support tables"),
+        ("check ref -i hyp --min 1 --seed 3", "--seed has no effect without --significant"),
+        ("family list --relatives", "--relatives has no effect with list"),
+        ("family show mteval-v13a --docs one", "--docs has no effect with show"),
+        ("family list -t wmt22 -l en-de", "-t/--test-set has no effect with list"),
+        ("family which 9 ref -i hyp --relatives", "--relatives has no effect with which"),
+        ("testset remove wmt22 -l en-de", "-l/--language has no effect with remove"),
+        ("testset add x --registry y", "--registry has no effect with add"),
+        ("cite --registry x", "--registry has no effect without -t/--test-set"),
+        ("explain --hypothesis a --reference b -t x", "-t/--test-set and --hypothesis TEXT are"),
+        ("segments ref -i hyp --docs hyp", "--docs has no effect without --resegment"),
+        ("segments ref -i hyp --resegment always --hyp-docs hyp", "--hyp-docs needs the documents"),
+        ("check ref -i one --resegment --hyp-docs hyp --min 1", "--hyp-docs needs the documents"),
+        ("testset get --all-since x", "--all-since: expected a whole number from 1 to 9,999"),
+        ("family", "missing ACTION"),
+    ],
+)
+def test_option_without_effect_is_refused(folder, truebleu_command, words, message):
+    result = truebleu_command(*words.split())
+    assert (result.status, result.output) == (2, "")
+    assert result.error.startswith(f"truebleu: error: {message}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("check ref -i hyp --min 1 --junit hyp", "--junit: hyp is also an input file"),
+        ("check ref -i hyp --min 1 --summary ./ref", "--summary: ref is also an input file"),
+        ("check ref -i hyp --min 1 --junit new -o new", "-o/--output: new is also the file of --j"),
+        ("score ref -i hyp --log new -o new -f text", "-o/--output: new is also the file of --log"),
+        ("score ref -i X=hyp -o hyp", "-o/--output: hyp is also an input file"),
+        ("score ref#1 -i hyp -o ref", "-o/--output: ref is also an input file"),
+        ("meta --human numbers --scores X=table -o numbers", "-o/--output: numbers is also an"),
+        ("report ref -i hyp --human numbers -o numbers", "-o/--output: numbers is also an input"),
+        ("history numbers -o numbers", "-o/--output: numbers is also an input file"),
+        ("compare ref -i hyp - --scores X=-", "standard input can be read only once"),
+        ("score -", "standard input can be read only once"),
+    ],
+)
+def test_files_are_not_used_twice(folder, truebleu_command, tmp_path, words, message):
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    result = truebleu_command(*words.split(), input=b"a\n")
+    assert (result.status, result.output) == (2, "")
+    assert result.error.startswith(f"truebleu: error: {message}")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ("-m ter -tok zh", "-tok has no effect with -m ter: TER has its own tokenizer. Use --ter-"),

@@ -187,3 +187,23 @@ def test_empty_segment_of_resegmented_output_is_counted_once_per_message(write, 
     printed = capsys.readouterr()
     assert printed.err.count("empty") == 1
     assert "1 of 3 hypotheses is empty (line 2); it is scored as" in printed.out
+
+
+def test_check_divides_earlier_output_too(write, capsys):
+    reference = write("ref", ["a b c d e f", "x y z w", "g h i j k l"])
+    output = write("new", ["a b c d e f x y z w", "g h i j k l"])
+    earlier = write("old", ["a b c d e f x y z w g h i j k k"])
+    words = [str(reference), "-i", str(output), "--against", str(earlier), "--max-drop", "1"]
+    assert main(["check", *words, "--resegment", "-q"]) == 0
+    assert "100.00" in capsys.readouterr().out
+
+
+def test_advice_to_resegment_needs_output_of_another_length(write, capsys):
+    text = str(write("ref", ["a b c d e f", "x y z"]))
+    output = str(write("out", ["a b c d e f", "x y z"]))
+    human = str(write("human", ["out\t1", "out\t2"]))
+    domains = str(write("domains", ["news"]))
+    words = ["meta", "--human", human, text, "-i", output, "--domains", domains]
+    assert main([*words, "--level", "domain"]) == 1
+    error = " ".join(capsys.readouterr().err.split())
+    assert error.endswith("domain 1. All must be equal")

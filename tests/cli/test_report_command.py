@@ -172,9 +172,14 @@ def test_commands_in_report_reproduce_scores(report_files, truebleu_command, tmp
 def test_commands_in_report_omit_the_common_folder(report_files, truebleu_command):
     folder, words = report_files
     path = folder / "report.html"
-    truebleu_command("report", *words, "--labels", f"d={folder / 'documents.txt'}", "-o", path)
+    lines = [f"{system}\t{score}\n" for system in ("good", "poor") for score in range(12)]
+    (folder / "human.tsv").write_text("".join(lines))
+    options = ["--labels", f"d={folder / 'documents.txt'}", "--human", folder / "human.tsv"]
+    result = truebleu_command("report", *words, *options, "-o", path)
+    assert result.status == 0, result
     assert str(folder) not in path.read_text()
-    assert "d=documents.txt" in Page(path.read_bytes()).manifest["commands"][0]
+    command = Page(path.read_bytes()).manifest["commands"][0]
+    assert "d=documents.txt --human human.tsv" in command
 
 
 def test_labels_are_read_from_table_or_files(report_files, write, truebleu_command):

@@ -111,6 +111,32 @@ def test_source_metric_reads_source_of_test_set(run_with_test_set, test_set_fold
     assert score_entry["score"] == ibleu.score(SYSTEM, REFERENCE, SOURCE).value
 
 
+def test_check_compares_selected_segments_with_earlier_output(run_with_test_set, test_set_folder):
+    words = ("-i", test_set_folder / "out.de", "--against", "@Online-X", "--max-drop", 1)
+    output = run_with_test_set("check", *words, "--domain", "social", "-f", "json")
+    content = json.loads(output)
+    assert content["segments"] == 2
+    assert content["earlier"]["output"] == "Online-X"
+    (test_set_folder / "out.de").write_text("Der Hafen\n" * len(SYSTEM), "utf-8")
+    output = run_with_test_set("check", *words, status=3).output
+    assert "port" in output.partition("Documents that got worse")[2]
+
+
+def test_family_which_finds_variant_for_test_set(run_with_test_set, test_set_folder):
+    words = ("family", "which", f"{tb.bleu(SYSTEM, REFERENCE):.2f}")
+    output = run_with_test_set(*words, "-i", test_set_folder / "out.de", "-f", "json")
+    assert "sacrebleu" in json.loads(output)["answer"]
+
+
+def test_unknown_output_of_test_set_without_outputs(run_testset, test_set_folder, truebleu_command):
+    for name, lines in {"en-de.src": SOURCE, "en-de.ref": REFERENCE}.items():
+        (test_set_folder / "own").mkdir(exist_ok=True)
+        (test_set_folder / "own" / name).write_text("".join(f"{x}\n" for x in lines), "utf-8")
+    run_testset("add", test_set_folder / "own", "--name", "mine")
+    result = truebleu_command("score", "-t", "mine", "-l", "en-de", "-i", "@x")
+    assert "unknown output '@x' of mine en-de (see" in result.error
+
+
 def test_ref_option_selects_references(run_with_test_set, test_set_folder):
     reference_pairs = [list(pair) for pair in zip(REFERENCE, SECOND_REFERENCE, strict=True)]
     (score_entry,) = run_score(

@@ -30,7 +30,7 @@ from truebleu.text.argument_checks import parse_number
 
 # Mapping from the parameters of `truebleu.check` to command-line options, for error messages.
 CHECK_OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
-_UNCHANGED_NAMES = ("log", "keep", "against", "significant", "level", "samples", "scale")
+_UNCHANGED_NAMES = ("log", "keep", "against", "significant", "level", "samples", "seed", "scale")
 CHECK_OPTIONS |= {name: f"--{name}" for name in _UNCHANGED_NAMES}
 
 GATE = OptionGroup(
@@ -77,8 +77,7 @@ def run(options: argparse.Namespace) -> None:
     if len(inputs.systems) != 1:
         raise UsageError(f"-i/--input: expected one output, found {len(inputs.systems)}")
     ((system, hypotheses),) = inputs.systems.items()
-    against = files.get_option_file(options, "against")
-    files.check_files(options, [against])
+    against = inputs.earlier[0] if inputs.earlier else None
     if options.docs is not None and against is None and options.resegment is None:
         raise UsageError("--docs has no effect without --against or --resegment")
     with shared.reraise_as_usage_error(options_by_prefix=CHECK_OPTIONS):

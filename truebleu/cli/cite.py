@@ -26,7 +26,6 @@ from collections.abc import Iterable
 from truebleu.cli import common_options as shared
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.input_files import check_files
 from truebleu.cli.output import Results, UsageError, print_message
 from truebleu.comparison import setup_description
 from truebleu.comparison.comparison_request import TESTS
@@ -104,13 +103,14 @@ def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescr
         shared.refuse_options(options, flags, "has no effect with a result FILE")
         with shared.reraise_as_usage_error("-e/--encoding"):
             files = [File(path, encoding=options.encoding) for path in options.results]
-        check_files(options, files)
         tables: list[setup_description.TableSetup] = []
         for file in files:
             tables += setup_description.read_tables("\n".join(file.read_lines()), format_path(file))
         return setup_description.combine_setups(tables)
     if options.correction is not None and options.test is None:
         raise UsageError("--correction has no effect without --test")
+    if options.registry is not None and options.test_set is None:
+        raise UsageError("--registry has no effect without -t/--test-set")
     with shared.reraise_as_usage_error("-m/--metrics"):
         return setup_description.cite(
             metric_options.parse_names(options.metrics) or ["bleu"],

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -214,10 +214,23 @@ def replace_parameter(message: str, options: Mapping[str, str]) -> str | None:
     return f"{options[name]}: {problem}" + ("" if is_quoted else f", found {value}")
 
 
+# The default values of options.
+UNUSED_VALUES: tuple[object, ...] = (
+    None,
+    False,
+    [],
+    (),
+    0.95,
+    argument_checks.DEFAULT_SEED,
+    "segments",
+    "items",
+)
+
+
 def refuse_options(options: argparse.Namespace, flags: Mapping[str, str], problem: str) -> None:
     """Raise UsageError for the first option that is used. `flags` maps attributes to options."""
     for name, flag in flags.items():
-        if getattr(options, name) not in (None, False, [], ()):
+        if getattr(options, name, None) not in UNUSED_VALUES:
             raise UsageError(f"{flag} {problem}")
 
 
@@ -408,6 +421,10 @@ def get_resample_count(options: argparse.Namespace) -> int | None:
 
 # ---- the parser ----
 
+# Metavars of options that take file names, and the options among them that write files.
+FILE_METAVARS = ("REF", "HYP", "FILE", "LOG", "NAME=FILE")
+OUTPUT_FLAGS = ("-o/--output", "--log", "--junit", "--summary")
+
 _TESTS = "use truebleu compare to test differences"
 # Hints for options of sacreBLEU. The options in a hint belong to the command that it names or, if
 # it names none, to the requested command; other commands do not give the hint.
@@ -512,10 +529,39 @@ class Parser(argparse.ArgumentParser):
                 # argparse does not accept positional arguments in several places.
                 values = [self._get_value(action, word) for word in rest]
                 setattr(parsed, action.dest, [*getattr(parsed, action.dest), *values])
-                return parsed
+                rest = []
+                break
         if rest:
             self.error(f"unexpected argument '{rest[0]}'")
+        self._check_files(parsed)
         return parsed
+
+    def _check_files(self, options: argparse.Namespace) -> None:
+        """Raise UsageError if an output file or standard input is used twice."""
+        output_flags: dict[object, str] = {}
+        input_words: list[str] = []
+        for action in self._actions:
+            value = getattr(options, action.dest, None)
+            flag = "/".join(action.option_strings)
+            if value is None or action.metavar not in FILE_METAVARS:
+                continue
+            if flag not in OUTPUT_FLAGS:
+                input_words += [value] if isinstance(value, str) else value
+            elif value != "-" and not value.startswith("/dev/"):
+                first_flag = output_flags.setdefault(_identify_file(value), flag)
+                if first_flag != flag:
+                    self.error(f"{flag}: {value} is also the file of {first_flag}")
+        # The paths in words such as FILE#3 or NAME=FILE,FILE.
+        paths = [
+            re.sub(r"#\d+$", "", path)
+            for word in input_words
+            for path in word.strip().rpartition("=")[2].split(",")
+        ]
+        if paths.count("-") > 1:
+            self.error("standard input can be read only once, but is used twice")
+        for path in (*input_words, *paths) if output_flags else ():
+            if flag := output_flags.get(_identify_file(path), ""):
+                self.error(f"{flag}: {path} is also an input file")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         """Convert a word to a value, without letting argparse replace the error message."""
@@ -602,6 +648,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
+        message = message.replace("the following arguments are required:", "missing")
         raise UsageError(message.removeprefix("argument "))
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002
@@ -618,6 +665,14 @@ def suggest_word(name: str, known_names: Iterable[str]) -> str:
     by_word = {name.lstrip("-"): name for name in known_names}
     close = argument_checks.find_closest(name.lstrip("-"), by_word, 0.6)
     return f"; did you mean '{by_word[close]}'?" if close else ""
+
+
+def _identify_file(path: str) -> object:
+    """Return a key that is equal for all paths to the same file."""
+    with suppress(OSError):
+        status = os.stat(path)
+        return status.st_dev, status.st_ino
+    return os.path.realpath(path)
 
 
 def _can_convert(value_type: Any, word: str) -> bool:

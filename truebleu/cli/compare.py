@@ -336,7 +336,6 @@ def _collect_external_scores(
         )
     scores: dict[str, Any] = {}
     for name, metric_files in files_by_metric.items():
-        files.check_files(options, metric_files)
         if len(metric_files) == 1 and (systems is None or len(systems) > 1):
             scores[name] = metric_files[0]
         elif systems is None:

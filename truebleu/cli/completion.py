@@ -12,14 +12,10 @@ from __future__ import annotations
 import argparse
 import re
 
-from truebleu.cli.common_options import HELP, Command, OptionGroup
+from truebleu.cli.common_options import FILE_METAVARS, HELP, Command, OptionGroup
 from truebleu.cli.output import print_text
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-
-# Metavars of options that take file names.
-FILE_METAVARS = ("REF", "HYP", "FILE")
-
 
 SHELL = OptionGroup(
     "shell",

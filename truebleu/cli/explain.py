@@ -86,6 +86,7 @@ def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, di
     hypotheses: Sequence[str] = options.hypothesis or ()
     flags = {"references": "REF", "input": "-i/--input", "segment": "-n/--segment"}
     flags |= {"resegment": "--resegment", "docs": "--docs", "hyp_docs": "--hyp-docs"}
+    flags |= {"test_set": "-t/--test-set"}
     problem = (
         f"and {'--hypothesis' if hypotheses else '--reference'} TEXT are mutually exclusive. Use "
         "--hypothesis TEXT and --reference TEXT for texts, and REF and -i HYP for files"

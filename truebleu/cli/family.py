@@ -38,6 +38,13 @@ FamilyResult = tuple[dict[str, Any], Iterable[Block]]
 
 ACTIONS = ("list", "show", "score", "which")
 
+# Options without effect on an action, keyed by their attributes.
+LANGUAGE_OPTION = {"language": "-l/--language"}
+RELATIVES_OPTION = {"relatives": "--relatives"}
+TEXT_OPTIONS = {"input": "-i/--input", "members": "-m/--members", "test_set": "-t/--test-set"}
+TEXT_OPTIONS |= {"resegment": "--resegment", "hyp_docs": "--hyp-docs", "docs": "--docs"}
+TEXT_OPTIONS |= LANGUAGE_OPTION | RELATIVES_OPTION
+UNUSED_OPTIONS = {"list": TEXT_OPTIONS, "show": TEXT_OPTIONS, "which": RELATIVES_OPTION}
 
 ACTION = OptionGroup(
     "action",
@@ -58,10 +65,12 @@ MEMBERS = OptionGroup(
 def run(options: argparse.Namespace) -> None:
     """Run the requested action and write its result."""
     output = Results(options)
+    unused_options = dict(UNUSED_OPTIONS.get(options.action, {}))
+    if options.action == "which" and getattr(options, "test_set", None) is None:
+        unused_options |= LANGUAGE_OPTION
+    shared.refuse_options(options, unused_options, f"has no effect with {options.action}")
     if options.docs is not None and options.resegment is None:
         raise UsageError("--docs has no effect without --resegment")
-    if options.language is not None and options.action != "score":
-        raise UsageError(f"-l/--language has no effect with {options.action}")
     run_action = {
         "list": _list_members,
         "show": _show_members,
@@ -82,15 +91,7 @@ def run(options: argparse.Namespace) -> None:
 # ---- members ----
 
 
-def _reject_text_options(options: argparse.Namespace) -> None:
-    if options.input or options.members:
-        raise UsageError(f"-i/--input and -m/--members have no effect with {options.action}")
-    if options.resegment is not None or options.hyp_docs is not None:
-        raise UsageError(f"--resegment and --hyp-docs have no effect with {options.action}")
-
-
 def _list_members(options: argparse.Namespace) -> FamilyResult:
-    _reject_text_options(options)
     if options.references:
         raise UsageError(
             f"list: unexpected argument '{options.references[0]}'. Use truebleu family show NAME"
@@ -113,7 +114,6 @@ def _list_members(options: argparse.Namespace) -> FamilyResult:
 
 
 def _show_members(options: argparse.Namespace) -> FamilyResult:
-    _reject_text_options(options)
     if not options.references:
         raise UsageError("show: missing member names; truebleu family list shows all names")
     members = [_get_family_member(name) for name in options.references]

@@ -16,7 +16,6 @@ import argparse
 from truebleu.cli import common_options as shared
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.input_files import check_output_differs
 from truebleu.cli.output import Results, print_message
 
 INPUT = OptionGroup(
@@ -36,7 +35,6 @@ def run(options: argparse.Namespace) -> None:
 
     output = Results(options)
     output.check_display_options()
-    check_output_differs(options, [options.log], "the log")
     score_history = history(
         options.log, metric=metric_options.parse_names(options.metrics), system=options.system
     )

@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +139,7 @@ class Inputs:
         if not options.references and self.test_set is None:
             expected = "at least one reference file, or a test set with -t and -l"
             raise UsageError(describe_missing_references(options, expected))
+        self._encoding: str = options.encoding
         self._reference_count: int = options.num_refs
         if self._reference_count > 1 and len(options.references) > 1:
             raise UsageError(
@@ -154,12 +155,14 @@ class Inputs:
         self._references = [parse_text_file(name, options.encoding) for name in references]
         # Each system has one file per run.
         files = [
-            (name, [self._find_output_file(path, options.encoding) for path in paths])
-            for name, paths in named_paths
+            (name, [self._find_output_file(path) for path in paths]) for name, paths in named_paths
         ]
         names = choose_system_names([(name, runs[0]) for name, runs in files])
         self.runs = dict(zip(names, (runs for _, runs in files), strict=True))
         self.systems = _flatten_runs(self.runs)
+        against = getattr(options, "against", None)
+        # The earlier output of truebleu check, if it is used.
+        self.earlier = [] if against is None else [self._find_output_file(against)]
         self.source = get_option_file(options, "source")
         self.documents = get_option_file(options, "docs")
         if self.test_set is not None:
@@ -167,7 +170,6 @@ class Inputs:
             select = self.test_set.select_lines
             self.source = select(self.source) if self.source else self.test_set.source
             self.documents = select(self.documents) if self.documents else None
-        check_files(options, self.list_files())
         self._note_swapped_files(options)
         self._captions: list[tuple[str, ...]] | None = None
         if has_captions:
@@ -201,7 +203,7 @@ class Inputs:
         rows = [caption_files.join_lines(texts) for texts in images.values()]
         self._captions = [tuple(texts) for texts, _ in rows]
         count = sum(count for _, count in rows)
-        for files in self.runs.values():
+        for files in (*self.runs.values(), self.earlier):
             for index, file in enumerate(files):
                 texts, with_breaks = caption_files.join_lines(
                     caption_files.read_results(file.path, images)
@@ -252,8 +254,10 @@ class Inputs:
         documents: Any = self.documents
         if documents is None and self.test_set is not None:
             documents = self.test_set.part.documents
+        if documents is None and options.hyp_docs is not None:
+            raise UsageError("--hyp-docs needs the documents of the references; use --docs")
         self.resegmentations = resegment_outputs(
-            self.runs,
+            self.runs | {format_path(file): self.earlier for file in self.earlier},
             self.read_references(),
             options,
             documents=documents,
@@ -278,11 +282,11 @@ class Inputs:
             )
         return name, paths
 
-    def _find_output_file(self, name: str, encoding: str) -> File:
+    def _find_output_file(self, name: str) -> File:
         """Return the output file for a word of the command line."""
         if self.test_set is not None and name.startswith("@"):
             return self.test_set.get_output(name[1:])
-        file = parse_text_file(name, encoding)
+        file = parse_text_file(name, self._encoding)
         return file if self.test_set is None else self.test_set.select_lines(file)
 
     @property
@@ -318,11 +322,6 @@ class Inputs:
             documents = read_document_names(self.documents, segment_count)
             labels["document"] = [documents.names[i] for i in documents.indices]
         return labels
-
-    def list_files(self) -> list[File]:
-        """Return all input files."""
-        optional_files = [file for file in (self.source, self.documents) if file is not None]
-        return [*self._references, *self.systems.values(), *optional_files]
 
     def read_references(self) -> References:
         """Return the reference files, or the references of each segment with --num-refs."""
@@ -396,7 +395,11 @@ def get_documents(options: argparse.Namespace, inputs: Inputs | None) -> Any:
         return get_option_file(options, "docs")
     if inputs.documents is not None or inputs.test_set is None:
         return inputs.documents
-    needs_documents = options.resample == "documents" or "document" in (options.by or ())
+    needs_documents = (
+        options.command == "check"
+        or options.resample == "documents"
+        or "document" in (options.by or ())
+    )
     return inputs.test_set.part.documents if needs_documents else None
 
 
@@ -415,26 +418,10 @@ def uses_documents(options: argparse.Namespace) -> bool:
     )
 
 
-def check_files(options: argparse.Namespace, files: Iterable[File | None]) -> None:
-    """Raise UsageError if standard input is used twice, or if the output is an input file."""
-    existing_files = [file for file in files if file is not None]
-    if sum(file.path == "-" for file in existing_files) > 1:
-        raise UsageError("standard input can be read only once, but is used twice")
-    check_output_differs(options, [file.path for file in existing_files])
-
-
-def check_output_differs(
-    options: argparse.Namespace, paths: Iterable[str], file_kind: str = "an input file"
-) -> None:
-    """Raise UsageError if the output is one of these files."""
-    output = options.output
-    for path in paths if output is not None and os.path.isfile(output) else ():
-        if os.path.exists(path) and os.path.samefile(output, path):
-            raise UsageError(f"-o/--output: {output} is also {file_kind}")
-
-
 def _check_piped_input(references: Sequence[str]) -> None:
-    """Raise UsageError if standard input is a terminal or empty."""
+    """Raise UsageError if standard input is a terminal, empty, or also a reference."""
+    if "-" in references:
+        raise UsageError("standard input can be read only once, but is used twice")
     advice = "missing HYP: name the system outputs with -i"
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError(f"{advice}, or pipe one to standard input")
@@ -749,6 +736,10 @@ def uses_tables(options: argparse.Namespace) -> bool:
         and any(getattr(options, name, None) is not None for name in ("confidence", "confidence_n"))
         and "Use truebleu compare --bucket ID",
         "--scores": getattr(options, "scores", None) and "Save the texts as text files",
+        "--lower-is-better": getattr(options, "lower_is_better", None)
+        and "It is for metrics of --scores",
+        "--higher-is-better": getattr(options, "higher_is_better", None)
+        and "It is for metrics of --scores",
         "--labels": getattr(options, "labels", None) and "Save the texts as text files",
         "--resample": getattr(options, "resample", "segments") == "documents"
         and f"Use {'' if hasattr(options, 'bucket') else 'truebleu compare '}--bucket with a "

@@ -86,7 +86,6 @@ def run(options: argparse.Namespace) -> None:
     output.check_display_options()
     logs, references = _sort_files(options)
     segmentation = files.get_option_file(options, "segments")
-    files.check_files(options, [*logs.values(), *references, segmentation])
     if segmentation is not None and not references:
         raise UsageError("--segments: missing REF. Name the reference of the segments")
     language = metric_options.get_language_tag(options)

@@ -107,6 +107,7 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     _check_options(options, output.form)
     output.check_scale()
+    output.check_short(("tsv", "csv", "jsonl", "npy", LINES))
     system, hypotheses, references = _parse_files(options)
     with output, Progress(quiet=options.quiet) as progress:
         type_code = "f" if options.float32 else "d"
@@ -134,6 +135,7 @@ def _check_options(options: argparse.Namespace, output_format: str) -> None:
     """Raise UsageError for options that have no effect or are mutually exclusive."""
     selects_pairs = options.mbr or options.top_k is not None
     is_binary = output_format in ("npy", "parquet")
+    has_no_digits = is_binary or output_format == LINES
     has_nbest_size = options.nbest_size is not None
     has_hypotheses = options.input is not None
     problems = {
@@ -149,12 +151,10 @@ def _check_options(options: argparse.Namespace, output_format: str) -> None:
         and (selects_pairs or not is_binary),
         "-f npy cannot be combined with --top-k or --mbr": selects_pairs and output_format == "npy",
         f"-f/--format: {LINES} needs --mbr": output_format == LINES and not options.mbr,
-        f"-b/--score-only cannot be combined with -f {LINES}": output_format == LINES
-        and options.score_only,
-        "-b/--score-only cannot be combined with -f parquet or -f npy": options.score_only
-        and is_binary,
-        "-w/--width cannot be combined with -f parquet or -f npy": options.width is not None
-        and is_binary,
+        f"-b/--score-only cannot be combined with -f {output_format}": options.score_only
+        and has_no_digits,
+        f"-w/--width cannot be combined with -f {output_format}": options.width is not None
+        and has_no_digits,
     }
     for message, has_problem in problems.items():
         if has_problem:
@@ -170,11 +170,9 @@ def _parse_files(options: argparse.Namespace) -> tuple[str | None, File | None, 
         raise UsageError(f"-i/--input: expected one file, found {len(options.input)}")
     references = files.parse_file_argument(options.references[0], options.encoding)
     if options.input is None:
-        files.check_files(options, [references])
         return None, None, references
     name, path = files.split_system_name(options.input[0])
     hypotheses = files.parse_file_argument(path, options.encoding)
-    files.check_files(options, [references, hypotheses])
     (system,) = files.choose_system_names([(name, hypotheses)])
     return system, hypotheses, references
 

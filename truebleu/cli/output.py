@@ -280,12 +280,17 @@ class Results(Output):
         """Return a signature, or its short form with --short."""
         return signature.short() if self.short else str(signature)
 
+    def check_short(self, formats: Sequence[str]) -> None:
+        """Raise UsageError for --short in formats without signatures or with complete ones."""
+        if self.short and self.form in formats:
+            raise UsageError(f"-sh/--short has no effect with -f {self.form}")
+
     def check_display_options(self) -> None:
         """Raise UsageError for options that have no effect in formats with full precision."""
         self.check_scale()
-        if self.form in EXACT and (self.width is not None or self.short):
-            name = "-sh/--short" if self.width is None else "-w/--width"
-            raise UsageError(f"{name} has no effect with -f {self.form}")
+        self.check_short((*EXACT, "svg"))
+        if self.form in (*EXACT, "svg") and self.width is not None:
+            raise UsageError(f"-w/--width has no effect with -f {self.form}")
 
     def print_warnings(
         self, warnings: Iterable[Mapping[str, Any]], *, in_results: bool = True

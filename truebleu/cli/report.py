@@ -64,7 +64,7 @@ MAX_SEGMENTS = 10**12
 # Options with file names; the report shows these names without the folder that contains them all.
 FILE_OPTIONS = (
     *("references", "input", "source", "docs", "labels", "word_counts", "terms", "scores"),
-    *("registry", "spans"),
+    *("registry", "spans", "human", "hyp_docs"),
 )
 # Options that do not affect the scores.
 OMITTED_OPTIONS = (
@@ -140,9 +140,6 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--first-segment has no effect without --spans")
     if terms and options.source is None and test_set is None:
         raise UsageError("--terms needs the source; name it with -src/--source")
-    input_files = [] if inputs is None else inputs.list_files()
-    label_files = labels.values() if isinstance(labels, dict) else [labels]
-    files.check_files(options, [*input_files, *label_files, word_counts, terms, spans])
     # Open the output before reading files. The file appears only when the report is complete.
     with (
         Progress(quiet=options.quiet) as progress,

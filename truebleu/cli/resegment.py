@@ -156,7 +156,6 @@ def _divide_log(options: argparse.Namespace) -> tuple[str, Resegmentation]:
     ((system, file),) = inputs.systems.items()
     file = make_rereadable(file)
     segmentation = files.get_option_file(options, "segments")
-    files.check_files(options, [*inputs.list_files(), segmentation])
     if options.unit is None and options.tokens is None:
         log = read_log_of_any_unit(file)
     else:
@@ -181,20 +180,20 @@ def suggest_resegmentation(options: argparse.Namespace) -> str:
         return ""
 
     references = [files.parse_text_file(name, options.encoding) for name in options.references]
-    for name in names[1:]:
-        output = files.parse_text_file(name, options.encoding)
+    outputs = [files.parse_text_file(name, options.encoding) for name in names[1:]]
+    for output in outputs:
         if shift := find_shifted_lines(Sample(output, references)):
             return (
-                f". {os.path.basename(name)}: lines look shifted ({shift} of the references). Is a "
-                "line missing or superfluous? --resegment divides the text again"
+                f". {os.path.basename(output.path)}: lines look shifted ({shift} of the "
+                "references). Is a line missing or superfluous? --resegment divides the text again"
             )
-
-    def read_beginning(name: str) -> str:
-        file = files.parse_text_file(name, options.encoding)
-        return " ".join(islice(file.read_lines(), SAMPLE_LINES))
-
-    reference, *texts = map(read_beginning, names)
-    if not all(texts_belong_together(text, reference) for text in texts):
+    first = references[0]
+    counts = {sum(1 for _ in file.read_lines()) for file in (first, *outputs)}
+    reference, *texts = (
+        " ".join(islice(file.read_lines(), SAMPLE_LINES)) for file in (first, *outputs)
+    )
+    # With equal counts, another file has the wrong number of segments.
+    if len(counts) == 1 or not all(texts_belong_together(text, reference) for text in texts):
         return ""
     return ". If the texts are only segmented differently, add --resegment"
 

@@ -33,7 +33,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -68,6 +67,9 @@ if TYPE_CHECKING:
 
 # "sacrebleu" is the line that sacreBLEU prints for one system.
 FORMATS = ("text", "sacrebleu", "json", "tsv", "csv", "markdown", "latex", "html")
+# Options that only change intervals or entries of the log, keyed by their attributes.
+INTERVAL_OPTIONS = {name: f"--{name}" for name in ("resample", "level", "seed")}
+LOG_OPTIONS = {f"log_{name}": f"--log-{name}" for name in ("name", "note", "report")}
 
 
 class ScoreResult(Record):
@@ -619,8 +621,14 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.select_line_format(options, ("sacrebleu", "json", "markdown", "latex", "html"))
     output.check_scale()
+    output.check_short(("json",))
     paper = shared.get_paper_options(options, output.form)
-    if files.uses_tables(options):
+    is_tabular = files.uses_tables(options)
+    if shared.get_resample_count(options) is None:
+        shared.refuse_options(options, INTERVAL_OPTIONS, "has no effect without --confidence")
+    if options.log is None:
+        shared.refuse_options(options, LOG_OPTIONS, "has no effect without --log")
+    if is_tabular:
         with output:
             with Progress(quiet=options.quiet) as progress:
                 scores = _score_tables(options, list(metrics), progress)
@@ -632,7 +640,7 @@ def run(options: argparse.Namespace) -> None:
     inputs = files.Inputs(options)
     _check_document_options(options, inputs)
     scorer = SystemScorer(options, metrics, inputs, shared.get_resample_count(options), {}, {})
-    logger = _open_log(options, inputs)
+    logger = None if options.log is None else ScoreLogger(options, inputs)
     results: list[ScoreResult] = []
     with output:
         with Progress(quiet=options.quiet) as progress:
@@ -709,23 +717,15 @@ def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -
     ):
         if is_used and not has_documents:
             raise UsageError(f"{option} needs document names; use --docs")
-    if resamples_documents and shared.get_resample_count(options) is None:
-        raise UsageError("--resample has no effect without --confidence")
     if options.docs is not None and not files.uses_documents(options):
         raise UsageError(files.UNUSED_DOCUMENTS)
 
 
-def _open_log(options: argparse.Namespace, inputs: files.Inputs) -> ScoreLogger | None:
-    """Return the logger, or None without --log. Invalid logs are rejected before scoring."""
-    if options.log is not None:
-        return ScoreLogger(options, inputs)
-    flags = {"log_name": "--log-name", "log_note": "--log-note", "log_report": "--log-report"}
-    shared.refuse_options(options, flags, "has no effect without --log")
-    return None
-
-
 class ScoreLogger:
-    """Logger that appends scores to a log, with hashes of the input texts."""
+    """Logger that appends scores to a log, with hashes of the input texts.
+
+    It rejects invalid logs before scoring.
+    """
 
     def __init__(self, options: argparse.Namespace, inputs: files.Inputs) -> None:
         from truebleu.comparison.score_log import check_log_is_appendable
@@ -736,8 +736,6 @@ class ScoreLogger:
             raise UsageError(
                 f"--log-name: {len(names)} names for {systems} systems (expected one per system)"
             )
-        if options.output and os.path.realpath(options.log) == os.path.realpath(options.output):
-            raise UsageError(f"--log: {options.log} is also the output file (-o). Use two files")
         check_log_is_appendable(options.log)
         self._options = options
         self._names = dict(zip(inputs.systems, names, strict=True))

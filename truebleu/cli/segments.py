@@ -62,7 +62,7 @@ def list_segment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu segments`."""
     yield from files.list_input_groups(words)
     yield from metric_options.list_metric_groups(words)
-    yield OptionGroup("more", files.SOURCE)
+    yield OptionGroup("more", files.SOURCE, files.DOCUMENTS)
     yield files.make_table_group("copy these columns to the results")
     further_options = (shared.SCORE_ONLY, *shared.parse_options(STATISTICS))
     yield shared.make_output_group(list(FORMATS), "jsonl", *further_options, digits=1)
@@ -80,9 +80,12 @@ def run(options: argparse.Namespace) -> None:
         cause = "-b/--score-only" if output.score_only else f"-f {output.form}"
         raise UsageError(f"--statistics has no effect with {cause}")
     output.check_scale()
+    output.check_short(("tsv", "csv", "jsonl"))
     if files.uses_tables(options):
         write_table_segments(options, metrics, output)
         return
+    if options.docs is not None and options.resegment is None:
+        raise UsageError("--docs has no effect without --resegment")
     inputs = files.Inputs(options)
     output.short_names = ShortNames(inputs.systems)
     expected = sum(files.estimate_line_count(file) or 0 for file in inputs.systems.values())

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import InputError
 from truebleu.cli.common_options import OptionGroup
 from truebleu.cli.input_files import (
-    check_output_differs,
     choose_system_names,
     drop_duplicates,
     make_table_group,
@@ -104,7 +103,11 @@ class Tables:
 
             inputs = [split_system_name(word)[1] for word in options.input or ()]
             for name in [*options.references, *inputs]:
-                check_output_differs(options, find_table_files(name))
+                if any(
+                    os.path.exists(path) and os.path.samefile(options.output, path)
+                    for path in find_table_files(name)
+                ):
+                    raise UsageError(f"-o/--output: {options.output} is also an input file")
 
     def get_system_label(self, system: TableSystem) -> str:
         """Return the system name for messages, or an empty string if there is only one system."""

@@ -78,9 +78,16 @@ def _check_names(options: argparse.Namespace) -> None:
             f"{options.action}: expected {format_count(max_names, 'name')}, found {names}"
         )
     actions = {"name": "add", "all_since": "get"} | dict.fromkeys(files.FILTER_OPTIONS, "show")
-    for name, action in actions.items():
-        if getattr(options, name) is not None and options.action != action:
-            raise UsageError(f"--{name.replace('_', '-')} has no effect with {options.action}")
+    unused_options = {
+        name: f"--{name.replace('_', '-')}"
+        for name, action in actions.items()
+        if options.action != action
+    }
+    if options.action in ("add", "verify", "remove"):
+        unused_options["language"] = "-l/--language"
+    if options.action in ("add", "remove"):
+        unused_options["registry"] = "--registry"
+    shared.refuse_options(options, unused_options, f"has no effect with {options.action}")
 
 
 def _to_dicts(records: Iterable[Any]) -> list[dict[str, Any]]:
@@ -268,7 +275,7 @@ ACTION = OptionGroup(
     """,
     action={"choices": tuple(ACTIONS)},
     names={"nargs": "*", "default": ()},
-    all_since={"type": int},
+    all_since={"type": shared.make_integer_type(1, 9999)},
 )
 COMMAND = Command(
     "truebleu testset ACTION [NAME...] [options]",

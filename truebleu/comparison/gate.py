@@ -280,9 +280,14 @@ class CheckJob:
         self.request = Request(systems, references, metrics, testing=testing, **inputs)
         if system_runs.has_several_runs(self.request.runs):
             raise ParameterError("[[hypotheses]]: expected one output, found several runs")
-        if not conditions.significant and (samples is not None or level != DEFAULT_LEVEL):
-            option = "level" if samples is None else "samples"
-            raise ParameterError(f"[[{option}]] has no effect without [[significant]]")
+        defaults = {"samples": None, "level": DEFAULT_LEVEL, "seed": argument_checks.DEFAULT_SEED}
+        changed = [
+            name
+            for name, value in {"samples": samples, "level": level, "seed": seed}.items()
+            if value != defaults[name]
+        ]
+        if changed and not conditions.significant:
+            raise ParameterError(f"[[{changed[0]}]] has no effect without [[significant]]")
         smallest_p = 1 / (testing.randomizations + 1)
         if conditions.significant and smallest_p >= testing.alpha:
             raise ParameterError(

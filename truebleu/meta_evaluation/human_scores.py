@@ -352,7 +352,7 @@ def _get_segment_count(
     sizes |= {key: len(names) for key, names in groups.items()}
     if len(set(sizes.values())) > 1:
         size_list = ", ".join(f"{called} {size:,}" for called, size in sizes.items())
-        raise InputError(f"different numbers of segments: {size_list}. All must be equal.")
+        raise InputError(f"different numbers of segments: {size_list}. All must be equal")
     return next(iter(sizes.values()), None)
 
 

@@ -251,6 +251,8 @@ def suggest_names(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> 
     "; did you mean 'intl'? Available: 13a, intl"
     """
     names = list(candidates)
+    if not names:
+        return ""
     closest = find_closest(name, names, cutoff)
     hint = f"; did you mean '{closest}'? Available:" if closest else "; available:"
     return f"{hint} {', '.join(names)}"

@@ -143,7 +143,11 @@ def test_message_names_each_place_once(folder, truebleu_command, line):
         ("segments ref -i hyp --resegment always --hyp-docs hyp", "--hyp-docs needs the documents"),
         ("check ref -i one --resegment --hyp-docs hyp --min 1", "--hyp-docs needs the documents"),
         ("testset get --all-since x", "--all-since: expected a whole number from 1 to 9,999"),
+        ("latency hyp -ci 0 --level 0.9", "--level has no effect with --confidence 0"),
+        ("meta --human hyp --resample documents", "--resample has no effect without --confidence"),
         ("family", "missing ACTION"),
+        ("matrix x.csv", "x.csv: truebleu matrix does not read tables"),
+        ("matrix .", ".: expected a file, found a folder"),
     ],
 )
 def test_option_without_effect_is_refused(folder, truebleu_command, words, message):

@@ -151,7 +151,7 @@ class Inputs:
         named_paths = [self._parse_runs(options, word) for word in hypotheses]
         has_captions = uses_captions(options)
         for name in (*references, *(path for _, paths in named_paths for path in paths)):
-            _refuse_folders_and_tables(options, name, has_captions=has_captions)
+            refuse_folders_and_tables(options, name, has_captions=has_captions)
         self._references = [parse_text_file(name, options.encoding) for name in references]
         # Each system has one file per run.
         files = [
@@ -360,8 +360,8 @@ def describe_missing_references(options: argparse.Namespace, expected: str) -> s
     )
 
 
-def _refuse_folders_and_tables(
-    options: argparse.Namespace, name: str, *, has_captions: bool
+def refuse_folders_and_tables(
+    options: argparse.Namespace, name: str, *, has_captions: bool = False
 ) -> None:
     """Raise UsageError for a folder, or for a table unless it is COCO's JSON file."""
     if os.path.isdir(name):

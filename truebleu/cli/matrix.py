@@ -168,13 +168,18 @@ def _parse_files(options: argparse.Namespace) -> tuple[str | None, File | None, 
         raise UsageError(f"REF: expected one file, found {count}")
     if options.input is not None and len(options.input) != 1:
         raise UsageError(f"-i/--input: expected one file, found {len(options.input)}")
-    references = files.parse_file_argument(options.references[0], options.encoding)
+    references = _parse_text_file(options, options.references[0])
     if options.input is None:
         return None, None, references
     name, path = files.split_system_name(options.input[0])
-    hypotheses = files.parse_file_argument(path, options.encoding)
+    hypotheses = _parse_text_file(options, path)
     (system,) = files.choose_system_names([(name, hypotheses)])
     return system, hypotheses, references
+
+
+def _parse_text_file(options: argparse.Namespace, name: str) -> File:
+    files.refuse_folders_and_tables(options, name)
+    return files.parse_text_file(name, options.encoding)
 
 
 def _read_matrix_texts(file: File, role: str) -> list[str]:

@@ -155,6 +155,9 @@ def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments for `meta_evaluate`."""
     if options.correction and not options.significance:
         raise UsageError("--correction has no effect without --significance")
+    if not options.confidence:
+        flags = {"resample": "--resample"}
+        shared.refuse_options(options, flags, "has no effect without --confidence")
     if (options.tree is None) == (options.human is None):
         raise UsageError("human scores: expected either --human FILE or --tree DIR")
     arguments = (

@@ -377,6 +377,15 @@ def test_signature_names_start_after_a_separator():
     assert [i for i in range(len(word)) if pattern.match(word, i)] == [0]
 
 
+@pytest.mark.parametrize("separator", ["\t", ","])
+def test_signature_without_name_is_not_read(separator):
+    """TSV and CSV files have the names of metrics in other cells."""
+    comparison = tb.compare(SYSTEMS, REFERENCE, samples=99)
+    signature = comparison.text().splitlines()[-1].removeprefix("BLEU|")
+    with pytest.raises(tb.InputError, match="x: no signatures found"):
+        read_result(f"birch{separator}33.9{separator}{signature}\n", "x")
+
+
 def test_table_without_significant_difference_has_the_correction():
     systems = {"one": SYSTEMS["birch"], "two": SYSTEMS["birch"]}
     comparison = tb.compare(systems, REFERENCE, correction="holm", samples=99)

@@ -162,8 +162,8 @@ def test_log_cannot_be_output_or_input(log_folder, truebleu_command):
     done = truebleu_command("score", "ref", "-i", "one", "--log", "log", "-o", "./log")
     assert done.status == 2
     done = truebleu_command("score", "ref", "-i", "one", "--log", "ref")
-    assert done.status == 1
-    assert "ref, line 3: invalid JSON" in done.error
+    assert done.status == 2
+    assert "--log: ref is also an input file" in done.error
     assert (log_folder / "ref").read_bytes() == to_bytes(REFERENCE)
 
 

@@ -78,7 +78,8 @@ REMEDY = "Use the output of -f json."
 TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 # A signature in printed output, such as "BLEU|nrefs:1|case:mixed|...|version:2.6.0". Names start
 # after a separator; otherwise, the search would take quadratic time in long lines without spaces.
-PRINTED_SIGNATURE = re.compile(r"(?<![^\s|`])([^\s|`]+)\|((?:nrefs|#|case|c):[^\s`\\]+)")
+# Names have no colon, because TSV and CSV files have signatures without names, such as "nrefs:1".
+PRINTED_SIGNATURE = re.compile(r"(?<![^\s|`])([^\s|`:]+)\|((?:nrefs|#|case|c):[^\s`\\]+)")
 LATEX_TABLE_END = re.compile(r"\\end\{table\*?\}")
 LATEX_CONTINUATION = "}, continued.}"
 LATEX_LABEL = re.compile(r"\\label\{([^{}]*)\}")

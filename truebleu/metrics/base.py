@@ -599,10 +599,9 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNa
 
     def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
         """Return one row per segment, or their sum, and a summary of the text."""
-        run: Any = self._scan_text(corpus)
-        result: tuple[Table, Summary]
-        result = run.totals(corpus.progress) if corpus.totals else run.table()
-        return result
+        run = self._scan_text(corpus)
+        assert run is not None
+        return run.totals(corpus.progress) if corpus.totals else run.table()
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         """Return the score (0-100) of each row, which holds the counts of a segment or corpus."""

@@ -12,7 +12,7 @@ from math import inf, isqrt
 from operator import index as integer
 from typing import Any, overload
 
-from truebleu._kernel import InputError, PairScores, Scores
+from truebleu._kernel import InputError, Pairs, PairScores, Scores
 from truebleu.metrics.scores import resolve_index
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
 from truebleu.text.terminal_layout import format_count
@@ -314,7 +314,7 @@ class PairwiseScoring:
         hypotheses: corpus_inputs.Hypotheses,
         references: corpus_inputs.Hypotheses | None,
         workers: int,
-    ) -> Any:
+    ) -> Pairs | PairsInPython:
         """Return an object that scores all pairs, in the kernel or in Python."""
         hypotheses, references = self._normalize_texts(hypotheses, references)
         if self._has_kernel_formula:
@@ -403,9 +403,7 @@ class PairwiseScoring:
         """
         max_count = argument_checks.check_integer("k", k, 1)
         pairs = self._make_pairs(hypotheses, references, workers)
-        best: list[list[tuple[int, float]]]
-        best = pairs.top_k(min(max_count, pairs.shape[1]), self.lower_is_better)
-        return best
+        return pairs.top_k(min(max_count, pairs.shape[1]), self.lower_is_better)
 
     def expected(
         self,
@@ -434,5 +432,4 @@ class PairwiseScoring:
         count = pairs.shape[1]
         numbers = None if weights is None else validate_reference_weights(weights, count)
         divisor = float(count) if numbers is None else sum(numbers)
-        means: Scores = pairs.expected(numbers, divisor, COMPENSATED)
-        return means
+        return pairs.expected(numbers, divisor, COMPENSATED)

@@ -4,7 +4,6 @@ All output formats are rendered from the dict that `Explanation.to_dict` returns
 
 explanation_builder.py    builds the dict from texts and a metric
 explanation_layout.py     turns the dict into headings, tables and paragraphs
-boundary_layout.py        layout of the boundaries of a re-segmented segment
 bleu.py  chrf.py  edit_rates.py  nist.py  gleu.py  f_score.py  sari.py    metric-specific parts
 naive_bleu.py             n-grams, clipping and lengths over tokens
 """
@@ -36,9 +35,7 @@ class Explanation(View):
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return explanation_layout.build_layout(self._content, digits, short=short)
 
-    @classmethod
-    def _rescale(cls, content: Content) -> Content:
-        return explanation_layout.rescale(content)
+    _rescale = staticmethod(explanation_layout.rescale)
 
     @classmethod
     def _list_systems(cls, content: Content) -> Iterable[str]:
@@ -108,7 +105,13 @@ def explain(
         content = explanation_builder.explain_segment(
             resolved_metric, systems, references, source=source, segment=segment, recall=recall
         )
-        warnings = _warn_about_segment(resolved_metric, systems, references)
+        summaries = {
+            name: summarize_text(Corpus([text], [tuple(references)]))
+            for name, text in systems
+            if isinstance(text, str)
+        }
+        names_by_metric = {resolved_metric: resolved_metric.name}
+        warnings = [*text_warnings.warn_about_references(summaries, names_by_metric)]
     else:
         references, source, *hypotheses = map(
             segments.make_rereadable, (references, source, *inputs)
@@ -167,18 +170,6 @@ def _select_segment(
     if source is not None:
         source, _ = segments.get_segment(source, references, segment)
     return [text for text, _ in selected], list(selected[0][1]), source
-
-
-def _warn_about_segment(
-    metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Sequence[Any]
-) -> list[dict[str, Any]]:
-    """Return warnings that the metric does not split the references of a segment into words."""
-    summaries = {
-        name: summarize_text(Corpus([text], [tuple(references)]))
-        for name, text in systems
-        if isinstance(text, str)
-    }
-    return [*text_warnings.warn_about_references(summaries, {metric: metric.name})]
 
 
 def _add_boundaries(content: dict[str, Any], hypotheses: Sequence[Any], segment: int) -> None:

@@ -11,7 +11,7 @@ from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import ExplanationCase, split_text
 from truebleu.metrics.bleu import BLEU, OFFSET, SMALL, TINY, USE_INSTEAD, BLEUScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.equations import Equation, Node, join_nodes
+from truebleu.rendering.equations import Equation, Node, add_nodes
 from truebleu.rendering.number_format import (
     MINUS,
     NumberFormatter,
@@ -120,7 +120,6 @@ def _get_weight_correction(metric: BLEU, orders: list[dict[str, Any]]) -> float:
 
 
 def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[dict[str, Any]]:
-    """Return each order's counts, smoothing, precision, weight and logarithm."""
     parameters = metric.parameters
     is_always_zero = (parameters["no_match"] == "zero" and not any(score.matches)) or (
         parameters["no_match"] == "any-zero" and not all(score.matches)
@@ -160,28 +159,23 @@ def _describe_orders(metric: BLEU, score: BLEUScore, *, segment: bool) -> list[d
                 "log": log_precision,
             }
         )
-    _assign_order_weights(metric, orders)
-    return orders
-
-
-# Values of BLEU's `arithmetic` that avoid ln 0, so that each order has a logarithm.
-GUARDED_ARITHMETICS = ("codenn", "allennlp")
-
-
-def _assign_order_weights(metric: BLEU, orders: list[dict[str, Any]]) -> None:
-    """Set the weight of each order in the geometric mean."""
+    # Set the weight of each order in the geometric mean.
     used_count = sum(order["state"] != "left out" for order in orders)
     weights = metric.weights
     if weights is None:
         weights = (1 / max(used_count, 1),) * used_count
     elif metric.arithmetic != "sacrebleu":
         weights = weights[:used_count]
-    elif used_count < len(weights) and sum(weights[:used_count]):
-        weight_sum = sum(weights[:used_count])
+    elif used_count < len(weights) and (weight_sum := float(sum(weights[:used_count]))):
         weights = tuple(weight / weight_sum for weight in weights[:used_count])
     # Only the highest orders can be skipped, so the first orders have the first weights.
     for order, weight in zip(orders, weights, strict=False):
         order["weight"] = weight
+    return orders
+
+
+# Values of BLEU's `arithmetic` that avoid ln 0, so that each order has a logarithm.
+GUARDED_ARITHMETICS = ("codenn", "allennlp")
 
 
 def _describe_smoothing(
@@ -247,7 +241,6 @@ def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
 
 
 def _explain_zero_score(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
-    """Return the reason for a score of 0, or None for other scores."""
     if score.value:
         return None
     if not score.hypothesis_length:
@@ -347,7 +340,12 @@ def _build_precision_table(system: Content) -> Iterator[Block]:
         del columns["BLEU up to n"]
     rows = [[format_cell(order) for format_cell in columns.values()] for order in orders]
     yield Table.from_text_rows(list(columns), rows, text_columns=())
-    yield from (Paragraph(note) for note in map(_format_note, orders) if note)
+    for order in orders:
+        note = NOTES.get(order["state"], "").format(name_ngrams(order["order"]))
+        if order["smoothed"]:
+            note = f"is smoothed: {order['smoothed']['how']}"
+        if note:
+            yield Paragraph(f"Order {order['order']} {note}.")
 
 
 def _build_recall_table(system: Content, level: int) -> Iterator[Block]:
@@ -401,14 +399,6 @@ NOTES = {
     "counts as 1": "has precision 1: the hypothesis has no {}",
     "skipped": "is skipped, because NLTK skips precisions of 0 that remain after smoothing",
 }
-
-
-def _format_note(order: Content) -> str:
-    """Return a sentence that states how an order was smoothed or why it was skipped."""
-    note = NOTES.get(order["state"], "").format(name_ngrams(order["order"]))
-    if order["smoothed"]:
-        note = f"is smoothed: {order['smoothed']['how']}"
-    return note and f"Order {order['order']} {note}."
 
 
 REFERENCE_LENGTH_RULES = {
@@ -584,8 +574,8 @@ def _build_log_sum(orders: Sequence[Content]) -> Node:
         parts = [
             ("row", f"{format_compact(w)} ", node) for w, node in zip(weights, logs, strict=True)
         ]
-        return join_nodes(parts, " + ")
-    summed = join_nodes(logs, " + ")
+        return add_nodes(parts)
+    summed = add_nodes(logs)
     if weights[0] == 1:
         return summed
     denominator = round(1 / weights[0]) if weights[0] else 0

@@ -12,7 +12,7 @@ from truebleu.explanation.naive_bleu import ExplanationCase
 from truebleu.explanation.ngram_layout import describe_examined_part, format_fraction, format_ngrams
 from truebleu.metrics.chrf import CHRF, CHRFScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.equations import Equation, Node, join_nodes
+from truebleu.rendering.equations import Equation, Node, add_nodes
 from truebleu.rendering.number_format import format_compact, format_number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
@@ -45,7 +45,7 @@ def split_into_words(metric: CHRF, text: str) -> list[str]:
 def explain_segment(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
     """Return the explanation of a segment with the reference that gives the best score."""
     metric, hypothesis = case.metric, case.hypothesis
-    best_number, reference = _find_best_reference(metric, hypothesis, case.references)
+    best_number, reference = naive_bleu.find_best_reference(metric, hypothesis, case.references)
     system = {**_describe_system(case), "reference": best_number}
     _add_ngram_differences(metric, system, [(hypothesis, reference)])
     characters, *references = (split_text(metric, text) for text in (hypothesis, reference))
@@ -63,20 +63,12 @@ def explain_corpus(case: ExplanationCase[CHRF, CHRFScore]) -> dict[str, Any]:
         iter_segments(case.hypothesis, case.references), naive_bleu.MAX_EXAMINED_SEGMENTS // 10
     )
     scored_pairs = (
-        (text, _find_best_reference(metric, text, naive_bleu.enumerate_references(others))[1])
+        (text, naive_bleu.find_best_reference(metric, text, references)[1])
         for text, others in first_pairs
+        for references in [naive_bleu.enumerate_references(others)]
     )
     system["looked_into"] = _add_ngram_differences(metric, system, scored_pairs)
     return system
-
-
-def _find_best_reference(
-    metric: CHRF, hypothesis: str, references: Sequence[tuple[int, str]]
-) -> tuple[int, str]:
-    """Return the number and text of the first reference with the highest score."""
-    if len(references) == 1:
-        return references[0]
-    return max(references, key=lambda one: (metric.sentence(hypothesis, one[1]).value, -one[0]))
 
 
 def _add_ngram_differences(
@@ -163,7 +155,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:
     )
 
     def build_mean(key: str) -> tuple[Node, ...]:
-        terms = join_nodes([format_number(order[key]) for order in used_orders], " + ")
+        terms = add_nodes([format_number(order[key]) for order in used_orders])
         return ("row", ("frac", "1", str(len(used_orders))), " ", ("paren", terms))
 
     if parameters["eps_smoothing"]:

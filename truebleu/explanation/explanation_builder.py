@@ -15,16 +15,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from truebleu.explanation import (
-    bleu,
-    chrf,
-    edit_rates,
-    f_score,
-    gleu,
-    nist,
-    sari,
-    statistics_table,
-)
+from truebleu.explanation import bleu, chrf, edit_rates, f_score, gleu, nist, sari, statistics_table
 from truebleu.explanation.naive_bleu import ExplanationCase, enumerate_references
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.bleu import BLEU
@@ -100,13 +91,20 @@ def explain_segment(
         score = metric.sentence(text, [one for _, one in present_references], *sources)
         case = ExplanationCase(metric, score, text, present_references, recall, source)
         explained_system = _describe_system(name, case, metric_module.explain_segment(case))
-        explained_systems.append({**explained_system, "text": _get_raw_text(text)})
+        # Tokenized input has no text.
+        raw_text = text if isinstance(text, str) else None
+        explained_systems.append({**explained_system, "text": raw_text})
     content = _build_content(metric, "pair" if segment is None else "segment", explained_systems)
     tokens = [metric_module.split_text(metric, text) for _, text in present_references]
     return content | {
         "segment": segment,
         "references": [
-            {"number": number, "text": _get_raw_text(text), "tokens": words, "length": len(words)}
+            {
+                "number": number,
+                "text": text if isinstance(text, str) else None,
+                "tokens": words,
+                "length": len(words),
+            }
             for (number, text), words in zip(present_references, tokens, strict=True)
         ],
     }
@@ -166,11 +164,6 @@ def _describe_system(
     return {**system, "formula": as_text(formula)}
 
 
-def _get_raw_text(text: Any) -> str | None:
-    """Return the text of the input, or None if the input consists of tokens."""
-    return text if isinstance(text, str) else None
-
-
 def _build_content(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dict[str, Any]:
     comparison = None
     if len(systems) == 2:
@@ -206,7 +199,6 @@ def _build_content(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]
 
 
 def _to_json_value(value: Any) -> Any:
-    """Convert a parameter to a JSON value."""
     if callable(value):
         return format_signature_label(value)
     return list(value) if isinstance(value, tuple) else value

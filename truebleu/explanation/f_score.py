@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
@@ -27,19 +26,19 @@ def split_text(metric: Any, text: Any) -> list[str]:
 
 def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     """Return the explanation of a segment with the reference that gives the best score."""
-    metric, (text, *reference_texts) = case.metric, case.texts
-    scores = [metric.sentence(text, [other]).value for other in reference_texts]
-    best_index = scores.index(max(scores))
-    number, _ = case.references[best_index]
-    split = partial(split_text, metric)
-    hypothesis_tokens, reference_tokens = split(text), split(reference_texts[best_index])
-    orders = naive_bleu.describe_overlap(hypothesis_tokens, reference_tokens, _get_orders(metric))
+    metric, text = case.metric, case.hypothesis
+    number, reference = naive_bleu.find_best_reference(metric, text, case.references)
+    hypothesis_tokens, reference_tokens = (split_text(metric, one) for one in (text, reference))
+    orders = [
+        {"order": n, **naive_bleu.count_overlap(hypothesis_tokens, reference_tokens, n)}
+        for n in _get_orders(metric)
+    ]
     system = {**_describe_system(case), "orders": orders, "reference": number}
     if orders:
         naive_bleu.add_ngrams_to_segment(system, hypothesis_tokens, [reference_tokens], [number])
         return system
     common_tokens = matches = None
-    if "\n" not in (text + reference_texts[best_index]).strip("\n"):
+    if "\n" not in (text + reference).strip("\n"):
         common_tokens = _find_common_subsequence(hypothesis_tokens, reference_tokens)
         matches = len(common_tokens)
     counts = (matches, len(hypothesis_tokens), len(reference_tokens))
@@ -78,7 +77,6 @@ def _describe_system(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
 
 
 def _find_common_subsequence(hypothesis: Tokens, reference: Tokens) -> list[str]:
-    """Return a longest common subsequence of two token sequences."""
     lengths = [[0] * (len(reference) + 1) for _ in range(len(hypothesis) + 1)]
     for i, token in enumerate(hypothesis, 1):
         for j, reference_token in enumerate(reference, 1):

@@ -58,9 +58,10 @@ def _find_best_reference(
     """Return the index and the counts of the reference with the highest score."""
     best_index, best_ratio, best_orders = 0, -1.0, []
     for i, reference in enumerate(references):
-        orders = naive_bleu.describe_overlap(
-            hypothesis, reference, range(metric.min_order, metric.max_order + 1)
-        )
+        orders = [
+            {"order": n, **naive_bleu.count_overlap(hypothesis, reference, n)}
+            for n in range(metric.min_order, metric.max_order + 1)
+        ]
         matches, *totals = (sum(order[key] for order in orders) for key in COUNT_KEYS)
         reference_ratio = matches / max(totals) if any(totals) else -0.5
         if reference_ratio > best_ratio:

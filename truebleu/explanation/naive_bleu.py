@@ -7,7 +7,7 @@ frequent n-grams of a corpus.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -73,6 +73,15 @@ def enumerate_references(references: Sequence[Any]) -> list[tuple[int, Any]]:
     return [(number, text) for number, text in enumerate(references, 1) if text is not None]
 
 
+def find_best_reference(
+    metric: Any, hypothesis: Any, references: Sequence[tuple[int, Any]]
+) -> tuple[int, Any]:
+    """Return the number and text of the first reference with the highest score."""
+    if len(references) == 1:
+        return references[0]
+    return max(references, key=lambda one: (metric.sentence(hypothesis, [one[1]]).value, -one[0]))
+
+
 def list_top_ngrams(counter: Counter[Ngram], limit: int | None) -> list[dict[str, Any]]:
     """Return the most frequent n-grams and their counts."""
     return [{"ngram": list(ngram), "count": n} for ngram, n in counter.most_common(limit)]
@@ -128,13 +137,6 @@ def count_overlap(hypothesis: Tokens, reference: Tokens, order: int) -> dict[str
     counts = [count_ngrams(tokens, order) for tokens in (hypothesis, reference)]
     numbers = [(counts[0] & counts[1]).total(), *(one.total() for one in counts)]
     return dict(zip(COUNT_KEYS, numbers, strict=True))
-
-
-def describe_overlap(
-    hypothesis: Tokens, reference: Tokens, orders: Iterable[int]
-) -> list[dict[str, Any]]:
-    """Return, for each order, the number of matches and the n-gram totals of two texts."""
-    return [{"order": n, **count_overlap(hypothesis, reference, n)} for n in orders]
 
 
 def choose_reference_length(
@@ -242,10 +244,15 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
             looked_into += 1
             chosen_references[numbers[closest_index]] += 1
         for order, counter, overlap in zip(system["orders"], counters, overlap_sums, strict=True):
-            if is_examined:
-                _count_ngram_differences(counter, order["order"], tokens, references)
+            n = order["order"]
+            for row in clip_ngrams(tokens, references, n) if is_examined else ():
+                if row["count"] > row["clipped"]:
+                    kind = "clipped" if row["clipped"] else "unmatched"
+                    counter[kind][tuple(row["ngram"])] += row["count"] - row["clipped"]
+            for ngram, count in find_missing_ngrams(tokens, references, n) if is_examined else ():
+                counter["missing"][ngram] += count
             if case.recall:
-                overlap.update(count_overlap(tokens, references[closest_index], order["order"]))
+                overlap.update(count_overlap(tokens, references[closest_index], n))
     for order, counter, overlap in zip(system["orders"], counters, overlap_sums, strict=True):
         order |= {
             kind: list_top_ngrams(found, MAX_LISTED_NGRAMS) for kind, found in counter.items()
@@ -258,17 +265,6 @@ def add_ngrams_to_corpus(system: dict[str, Any], case: ExplanationCase[Any, Any]
         "tie": tie,
         "segments": {str(number): count for number, count in sorted(chosen_references.items())},
     }
-
-
-def _count_ngram_differences(
-    counter: dict[str, Counter[Ngram]], order: int, tokens: Tokens, references: Sequence[Tokens]
-) -> None:
-    for row in clip_ngrams(tokens, references, order):
-        if row["count"] > row["clipped"]:
-            kind = "clipped" if row["clipped"] else "unmatched"
-            counter[kind][tuple(row["ngram"])] += row["count"] - row["clipped"]
-    for ngram, count in find_missing_ngrams(tokens, references, order):
-        counter["missing"][ngram] += count
 
 
 def compute_recall(overlap: Mapping[str, int]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from truebleu.text.terminal_layout import format_count
 LEGEND = "Below each token: length of the longest matching n-gram that contains it (-: none{0})."
 CLIPPING_LEGEND = "; !: clipped n-gram"
 
-# Maximum number of n-grams to list in a sentence.
 MAX_LISTED_NGRAMS = 12
 
 

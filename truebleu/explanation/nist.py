@@ -12,7 +12,7 @@ from truebleu.explanation.naive_bleu import ExplanationCase, Ngram, Tokens, spli
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.python_metric import PythonScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.equations import Equation, join_nodes
+from truebleu.rendering.equations import Equation, add_nodes
 from truebleu.rendering.number_format import format_compact, format_number
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
@@ -101,7 +101,7 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
     return [
         *lines,
         ("NIST", ("row", "penalty · ", ("sum", "n"), ("frac", "information", "n-grams"))),
-        ("", ("row", f"{penalty} · ", ("paren", join_nodes(terms, " + ")))),
+        ("", ("row", f"{penalty} · ", ("paren", add_nodes(terms)))),
         ("", f"{penalty} · {format_number(system['information'])}"),
         ("", format_number(system["fraction"])),
     ]

@@ -12,8 +12,9 @@ from typing import Any
 
 from truebleu.rendering.html import escape_html
 from truebleu.rendering.number_format import choose_ticks
+from truebleu.rendering.svg_chart import render_svg_text
+from truebleu.rendering.view import Content
 
-Content = Mapping[str, Any]
 # The charts are small, so that their text is legible on phones.
 WIDTH, HEIGHT = 440, 320
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 50
@@ -47,22 +48,21 @@ class Plane:
         parts = [
             _draw_line(LEFT, bottom, right, bottom),
             _draw_line(LEFT, TOP, LEFT, bottom),
-            _draw_text((LEFT + right) / 2, HEIGHT - 10, x_title, "middle"),
+            render_svg_text((LEFT + right) / 2, HEIGHT - 10, x_title, "middle"),
         ]
         turned = f"translate(16 {(TOP + bottom) / 2:.0f}) rotate(-90)"
         y_text = escape_html(y_title)
         parts.append(f'<text transform="{turned}" text-anchor="middle">{y_text}</text>')
         for value in choose_ticks(*self.across):
             parts.append(_draw_line(self.get_x(value), bottom, self.get_x(value), bottom + 4))
-            parts.append(_draw_text(self.get_x(value), bottom + 18, f"{value:g}", "middle"))
+            parts.append(render_svg_text(self.get_x(value), bottom + 18, f"{value:g}", "middle"))
         for value in choose_ticks(*self.up):
             parts.append(_draw_line(LEFT - 4, self.get_y(value), LEFT, self.get_y(value)))
-            parts.append(_draw_text(LEFT - 8, self.get_y(value) + 4, f"{value:g}", "end"))
+            parts.append(render_svg_text(LEFT - 8, self.get_y(value) + 4, f"{value:g}", "end"))
         return parts
 
 
 def _get_padded_range(values: Sequence[float]) -> tuple[float, float]:
-    """Return the range of the values, extended by a margin."""
     finite_values = [value for value in values if isfinite(value)] or [0.0]
     low, high = min(finite_values), max(finite_values)
     margin = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
@@ -76,15 +76,8 @@ def _draw_line(x1: float, y1: float, x2: float, y2: float, attributes: str = "")
     )
 
 
-def _draw_text(x: float, y: float, text: str, anchor: str = "start", attributes: str = "") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>'
-        f"{escape_html(text)}</text>"
-    )
-
-
 def _assemble_svg(title: str, description: str, parts: Sequence[str]) -> str:
-    head = _draw_text(LEFT, 18, title, attributes=' font-size="13" font-weight="bold"')
+    head = render_svg_text(LEFT, 18, title, attributes=' font-size="13" font-weight="bold"')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
         f'aria-label="{escape_html(description)}" viewBox="0 0 {WIDTH} {HEIGHT}" '
@@ -120,7 +113,7 @@ def draw_scatter_plot(content: Content, metric: str) -> str:
         )
         label_position = _find_label_position(x, y, len(system) * LETTER, occupied)
         if label_position is not None:
-            parts.append(_draw_text(*label_position, system, attributes=' font-size="10"'))
+            parts.append(render_svg_text(*label_position, system, attributes=' font-size="10"'))
     if len(sets) > 1:
         for i, name in enumerate(sets):
             legend_x = WIDTH - RIGHT - 90 * (len(sets) - i)
@@ -128,7 +121,7 @@ def draw_scatter_plot(content: Content, metric: str) -> str:
                 f'<ellipse cx="{legend_x}" cy="14" rx="4" ry="4" '
                 f'fill="{COLOURS[i % len(COLOURS)]}"/>'
             )
-            parts.append(_draw_text(legend_x + 8, 18, name))
+            parts.append(render_svg_text(legend_x + 8, 18, name))
     tooltip = f"{len(points)} systems by {metric} and human score"
     return _assemble_svg(f"{metric} and human scores", tooltip, parts)
 
@@ -163,7 +156,7 @@ def draw_agreement_chart(content: Content, metric: str) -> str:
     parts.append(
         _draw_line(LEFT, chance, WIDTH - RIGHT, chance, ' stroke-dasharray="4 4" opacity="0.5"')
     )
-    parts.append(_draw_text(WIDTH - RIGHT, chance - 4, "coin toss", "end"))
+    parts.append(render_svg_text(WIDTH - RIGHT, chance - 4, "coin toss", "end"))
     occupied: list[tuple[float, float]] = []
     for bin_ in bins:
         share = 100 * bin_["agree"] / bin_["pairs"]
@@ -183,7 +176,7 @@ def draw_agreement_chart(content: Content, metric: str) -> str:
         for label_y in (y - 9, y + 20):
             if all(abs(x - a) > 40 or abs(label_y - b) > LINE for a, b in occupied):
                 occupied.append((x, label_y))
-                parts.append(_draw_text(x, label_y, f"{share:.0f}%", "middle"))
+                parts.append(render_svg_text(x, label_y, f"{share:.0f}%", "middle"))
                 break
     pairs = sum(one["pairs"] for one in bins)
     tooltip = f"agreement of human scores on {pairs} system pairs, by difference in {metric}"
@@ -194,14 +187,6 @@ PICTURES: Mapping[str, Callable[[Content, str], str]] = {
     "scatter": draw_scatter_plot,
     "agreement": draw_agreement_chart,
 }
-
-
-def add_charts(page: str, content: Content) -> str:
-    """Return the page with the charts of up to `MAX_CHARTS` metrics appended."""
-    if not content["systems"]:
-        return page
-    pictures = f"<h2>Charts</h2>\n{render_charts(content)}\n</main>"
-    return pictures.join(page.rsplit("</main>", 1))
 
 
 def render_charts(content: Content) -> str:

@@ -209,7 +209,6 @@ def _list_units(text: str, unit: re.Pattern[str]) -> list[tuple[int, int]]:
 
 
 def _parse_errors(annotation: Annotation, raw_errors: Any) -> Annotation:
-    """Return the annotation with the errors of a JSON list."""
     location = annotation.location
     if not isinstance(raw_errors, list) or not all(isinstance(one, dict) for one in raw_errors):
         raise _input_error(location, "a list of errors", raw_errors)
@@ -231,7 +230,6 @@ def _parse_errors(annotation: Annotation, raw_errors: Any) -> Annotation:
 
 
 def _get_text(location: str, texts: Any, key: str) -> str:
-    """Return a text in a JSON object, or raise InputError if it is missing."""
     text = texts.get(key) if isinstance(texts, dict) else None
     if not isinstance(text, str):
         raise InputError(f"{location}: no text of '{key}'")
@@ -242,7 +240,6 @@ def _get_text(location: str, texts: Any, key: str) -> str:
 
 
 def _read_json(path: str, lines: Sequence[str]) -> tuple[str, Iterable[Annotation]]:
-    """Return the format and the annotations of a JSON file, or of JSON lines."""
     try:
         first_value = load_json(next(line for line in lines if line.strip()))
     except ValueError:  # JSON on several lines
@@ -319,7 +316,6 @@ def _make_item_locator(path: str, lines: Sequence[str]) -> Callable[[str], str]:
 def _parse_item(
     item: Any, errors_by_model: Any, annotator: str, location: str, tokens: Sequence[str]
 ) -> Iterator[Annotation]:
-    """Yield the annotations of a Pearmut item, by model."""
     if not isinstance(errors_by_model, dict):
         raise _input_error(location, "errors by model", errors_by_model)
     source = item.get("src") if isinstance(item.get("src"), str) else None

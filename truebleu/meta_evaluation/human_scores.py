@@ -589,17 +589,6 @@ class Tree:
             f"{self.folder}: no metric '{name}' for {pair}{suggest_names(name, files_by_metric)}"
         )
 
-    def list_references(self, pair: str) -> list[str]:
-        """Return the names of a language pair's references, including human translations."""
-        names = (
-            re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.list_folder("references")
-        )
-        return [parts[2] for parts in names if parts and parts[1] == pair]
-
-    def get_reference_file(self, pair: str, name: str) -> File:
-        """Return the file of a reference."""
-        return self.get_text_file("references", f"{pair}.{name}.txt")
-
     def get_output_files(self, pair: str, systems: Iterable[str]) -> dict[str, File]:
         """Return the output files of systems."""
         return {name: self.get_text_file("system-outputs", pair, f"{name}.txt") for name in systems}
@@ -673,7 +662,7 @@ def read_judged_systems(
     }
     if computed:
         outputs = tree.get_output_files(pair, next(iter(selected_gold.values())).systems)
-        reference = tree.get_reference_file(pair, standard)
+        reference = tree.get_text_file("references", f"{pair}.{standard}.txt")
         source = tree.get_text_file("sources", f"{pair}.txt")
         for name, metric in computed.items():
             scores[name] = compute_scores(metric, outputs, reference, source, workers)
@@ -691,7 +680,9 @@ def _find_human_translations(
     selection: SystemSelection,
 ) -> tuple[str, dict[str, str]]:
     """Return the standard reference and the excluded human translations with the reasons."""
-    references = tree.list_references(pair)
+    files = tree.list_folder("references")
+    matches = (re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in files)
+    references = [parts[2] for parts in matches if parts and parts[1] == pair]
     standard = (facts or Facts()).reference
     if facts is None and standard not in references and references:
         standard = references[0]
@@ -717,5 +708,6 @@ def _find_human_translations(
             }
             judged_outputs = sorted(judged & output_names - reasons.keys())
             texts = tree.get_output_files(pair, judged_outputs)
-            reasons |= find_reference_copies(texts, tree.get_reference_file(pair, standard))
+            reference = tree.get_text_file("references", f"{pair}.{standard}.txt")
+            reasons |= find_reference_copies(texts, reference)
     return standard, reasons

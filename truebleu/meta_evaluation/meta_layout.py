@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from truebleu.rendering.elements import (
@@ -15,16 +15,16 @@ from truebleu.rendering.elements import (
     build_warnings,
 )
 from truebleu.rendering.number_format import (
+    NumberFormatter,
     format_p_value,
     format_percent,
     make_formatter,
     make_signed_formatter,
     rescale,
 )
+from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
-Content = Mapping[str, Any]
-Write = Callable[[float], str]
 DIGITS = 3
 # Tie thresholds below this value are rounding noise.
 NOISE = 1e-12
@@ -114,7 +114,7 @@ def format_title(content: Content) -> str:
     return "; ".join(parts)
 
 
-def build_agreement_table(content: Content, format_score: Write) -> Table:
+def build_agreement_table(content: Content, format_score: NumberFormatter) -> Table:
     """Return a table with one row per metric and one column per task."""
     metrics = content["metrics"]
     columns = [Column("metric", is_left_aligned=True)]
@@ -147,7 +147,9 @@ def build_agreement_table(content: Content, format_score: Write) -> Table:
             level = format_percent(task_scores[0]["interval"]["level"])
             columns.append(Column(f"{level} interval", group))
             for row, score in zip(rows, task_scores, strict=True):
-                row.append(Cell(_format_interval(score.get("interval"), format_score)))
+                ends = score.get("interval") or {}
+                low_and_high = [format_score(ends[end]) for end in ("low", "high") if ends]
+                row.append(Cell(f"[{', '.join(low_and_high)}]" if ends else ""))
     return Table(columns, rows)
 
 
@@ -155,13 +157,8 @@ def _format_metric_label(metric: Content) -> str:
     return f"{metric['name']}{' (no reference)' if metric['reference_free'] else ''}"
 
 
-def _format_value(value: float | None, format_score: Write) -> str:
+def _format_value(value: float | None, format_score: NumberFormatter) -> str:
     return "–" if value is None else format_score(value)
-
-
-def _format_interval(interval: Content | None, format_score: Write) -> str:
-    ends = None if interval is None else map(format_score, (interval["low"], interval["high"]))
-    return "" if ends is None else f"[{', '.join(ends)}]"
 
 
 def format_threshold(value: float) -> str:
@@ -174,7 +171,6 @@ def format_threshold(value: float) -> str:
 
 
 def _build_threshold_table(content: Content) -> Iterator[Block]:
-    """Yield a table of each metric's tie threshold ε, on which the results depend."""
     tasks = [task for task in content["tasks"] if task["statistic"] == "acc-eq-opt"]
     if not tasks:
         return
@@ -198,7 +194,7 @@ def _build_threshold_table(content: Content) -> Iterator[Block]:
     yield Table(columns, rows, fold="all thresholds")
 
 
-def _build_test_tables(content: Content, format_score: Write) -> Iterator[Block]:
+def _build_test_tables(content: Content, format_score: NumberFormatter) -> Iterator[Block]:
     """Yield tables of the tests between all metrics or, if there are many, between neighbours."""
     tests = content["tests"] or []
     rank = {metric["name"]: metric["rank"] for metric in content["metrics"]}
@@ -216,20 +212,12 @@ def _build_test_tables(content: Content, format_score: Write) -> Iterator[Block]
                 make_signed_formatter(format_score)(test["difference"]),
                 Cell(format_p_value(test["p"]), "*" if test["significant"] else ""),
                 *([format_p_value(test["corrected_p"])] if corrected else []),
-                _describe_test(test),
+                f"{test['test']} ({'exact, ' if test['exact'] else ''}{test['samples']:,})",
             ]
             for test in listed_tests
         ]
         yield Heading(2, f"Tests of {task}{', between neighbours' if only_neighbours else ''}")
         yield Table.from_text_rows(header, rows, (0, 1, len(header) - 1), fold="all tests")
-
-
-def _describe_test(test: Content) -> str:
-    name = str(test["test"])
-    if test["samples"] is None:
-        return name
-    exact = "exact, " if test["exact"] else ""
-    return f"{name} ({exact}{test['samples']:,})"
 
 
 def _build_difference_tables(content: Content) -> Iterator[Block]:

@@ -195,7 +195,6 @@ def average_tasks(tasks: Sequence[Task], values: Sequence[Value]) -> float | Non
 def _list_system_scores(
     sets: Sequence[JudgedSystems], metrics: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the human score and the metric scores of each system."""
     for judged in sets:
         levels = [judged.metrics[name].levels for name in metrics]
         if not all(SYSTEMS in known or SEGMENTS in known for known in levels):

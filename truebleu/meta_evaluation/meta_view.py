@@ -44,7 +44,7 @@ from truebleu.meta_evaluation.tasks import (
 from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Metric
 from truebleu.rendering.elements import Block
-from truebleu.rendering.view import Content, RecordView
+from truebleu.rendering.view import RecordView
 from truebleu.text import argument_checks, corpus_inputs, languages
 from truebleu.text.terminal_layout import join_words
 
@@ -139,14 +139,16 @@ class MetaEvaluation(RecordView):
     def _build_records(self) -> Iterator[Mapping[str, Any]]:
         return meta_layout.build_meta_records(self._content)
 
-    @classmethod
-    def _rescale(cls, content: Content) -> Content:
-        return meta_layout.rescale_thresholds(content)
+    _rescale = staticmethod(meta_layout.rescale_thresholds)
 
     def html(self, *, scale: int | None = None, **display: Any) -> str:
         """Return a complete HTML page with charts, without scripts, for light and dark mode."""
         page = super().html(scale=scale, **display)
-        return charts.add_charts(page, self._prepare_for_readers(scale).to_dict())
+        content = self._prepare_for_readers(scale).to_dict()
+        if not content["systems"]:
+            return page
+        pictures = f"<h2>Charts</h2>\n{charts.render_charts(content)}\n</main>"
+        return pictures.join(page.rsplit("</main>", 1))
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
         """Draw a chart as SVG: "scatter" (systems by human and metric score) or "agreement".
@@ -327,7 +329,7 @@ def _read_tree(
     needs_segments: bool,
 ) -> list[JudgedSystems]:
     """Return the language pairs in an mt-metrics-eval folder, with the required scores."""
-    preset = folder.known_preset
+    preset = PRESETS.get(folder.preset or "")
     tree = Tree(folder.path, folder.test_set or folder.preset)
     pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.list_language_pairs()
     if not pairs:
@@ -386,11 +388,17 @@ def _split_metrics(
             stored.append(requested_metric)
             continue
         resolved = resolve_metric(requested_metric)
-        metric_name = (
-            name
-            or names_by_casefold.get(str(requested_metric).casefold())
-            or _resolve_metric_name(resolved, names_by_casefold)
-        )
+        metric_name = name or names_by_casefold.get(str(requested_metric).casefold())
+        if not metric_name:
+            # A stored metric may equal the computed metric.
+            metric_name = next(
+                (
+                    stored_name
+                    for folded_name, stored_name in names_by_casefold.items()
+                    if folded_name in registry.METRICS and resolve_metric(folded_name) == resolved
+                ),
+                str(resolved.name),
+            )
         computed[metric_name] = resolved
         if isinstance(requested_metric, str) and ":" not in requested_metric:
             by_name.add(metric_name)
@@ -400,16 +408,7 @@ def _split_metrics(
     return stored, computed, by_name
 
 
-def _resolve_metric_name(metric: Any, names_by_casefold: Mapping[str, str]) -> str:
-    """Return a metric's name, or the name of the stored metric that equals it."""
-    for name, stored in names_by_casefold.items():
-        if name in registry.METRICS and resolve_metric(name) == metric:
-            return stored
-    return str(metric.name)
-
-
 def _adapt_to_target_language(metric: Any, pair: str) -> Any:
-    """Return a metric with the settings for the target language, such as its tokenizer."""
     try:
         target = languages.get_target_language(pair)
     except ValueError:

@@ -7,10 +7,10 @@ sums over resamples are exact. All metrics share the same random draws.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import exp, floor, frexp, fsum, inf, isnan, lgamma, log, nan, sqrt
+from itertools import chain, combinations
+from math import exp, floor, frexp, fsum, isnan, lgamma, log, nan, sqrt
 from typing import Any
 
 from truebleu._kernel import InputError, Stack, Stream, Table, exceeding, outcomes, subset_sums
@@ -81,8 +81,21 @@ def run_perm_both_test(
     exact = len(human) <= ENUMERATED
     trials = 1 << len(human) if exact else samples
     stream = Stream(seed)
+    pairs = list(combinations(range(len(metrics)), 2))
     if statistic == "pearson" and average == "none":
-        counts = _count_pearson_trials(human, metric_values, exact, trials, stream)
+        # Sums, squares and products of the swapped cells determine r.
+        standardized = _standardize_scores(human)
+        columns: list[list[float]] = []
+        for scores in metric_values:
+            products = [score * value for score, value in zip(scores, standardized, strict=True)]
+            columns += [scores, [score * score for score in scores], products]
+        table, scale = _scale_to_integers(columns)
+        exchanged = subset_sums(table) if exact else Stack([table]).choose(stream, trials, 1)[0]
+        squares = fsum(value * value for value in standardized)
+        moments = (float(len(standardized)), fsum(standardized), squares)
+        observed_sums = table.total().tolist()[0]
+        exceedances = exceeding(observed_sums, exchanged, moments, scale, SLACK)
+        counts = dict(zip(pairs, exceedances, strict=True))
     elif statistic == "pairwise":
         draws = _sample_swaps(len(human), exact, trials, stream)
         counts = _count_pairwise_trials(human, metric_values, list(map(len, cells)), draws, trials)
@@ -96,12 +109,22 @@ def run_perm_both_test(
             metric = Matrix(matrix.systems, values)
             return STATISTICS[statistic](matrix, metric, average).value or 0.0
 
-        counts = _count_generic_trials(compute_value, metric_values, exact, trials, stream)
+        # Recompute any other statistic in every trial.
+        counts = dict.fromkeys(pairs, 0)
+        observed = list(map(compute_value, metric_values))
+        size = len(human)
+        for trial in range(trials):
+            swap = [trial >> i & 1 for i in range(size)] if exact else stream.bools(size)
+            for first, second in counts:
+                triples = list(zip(metric_values[first], metric_values[second], swap, strict=True))
+                lead = compute_value([b if s else a for a, b, s in triples])
+                lead -= compute_value([a if s else b for a, b, s in triples])
+                if lead >= observed[first] - observed[second] - SLACK:
+                    counts[first, second] += 1
     return Trials(counts, trials, exact, "PERM-BOTH")
 
 
 def _list_rated_cells(gold: Matrix) -> list[int]:
-    """Return the indices of the cells with a human score."""
     return [i for i, value in enumerate(gold.values) if not isnan(value)]
 
 
@@ -119,26 +142,6 @@ def _scale_to_integers(columns: Iterable[Sequence[float]]) -> tuple[Table, float
     scale = 2.0 ** (BITS - frexp(largest)[1]) if largest else 1.0
     integer_columns = [[round(value * scale) for value in column] for column in column_list]
     return Table.from_rows(list(zip(*integer_columns, strict=True)), len(integer_columns)), scale
-
-
-def _count_pearson_trials(
-    human: Sequence[float],
-    metric_values: Sequence[Sequence[float]],
-    exact: bool,
-    trials: int,
-    stream: Stream,
-) -> Counts:
-    """Return `Counts` for Pearson's r, from sums, squares and products of the swapped cells."""
-    gold = _standardize_scores(human)
-    columns: list[list[float]] = []
-    for scores in metric_values:
-        products = [score * value for score, value in zip(scores, gold, strict=True)]
-        columns += [list(scores), [score * score for score in scores], products]
-    table, scale = _scale_to_integers(columns)
-    exchanged = subset_sums(table) if exact else Stack([table]).choose(stream, trials, 1)[0]
-    moments = (float(len(gold)), fsum(gold), fsum(value * value for value in gold))
-    exceedances = exceeding(table.total().tolist()[0], exchanged, moments, scale, SLACK)
-    return dict(zip(combinations(range(len(metric_values)), 2), exceedances, strict=True))
 
 
 def _sample_swaps(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
@@ -234,28 +237,6 @@ def _select_trials(counter_bits: Sequence[int], minimum: int, all_trials: int) -
             larger |= equal & bits
             equal &= ~bits
     return larger | equal
-
-
-def _count_generic_trials(
-    compute_value: Callable[[Sequence[float]], float],
-    metric_values: Sequence[Sequence[float]],
-    exact: bool,
-    trials: int,
-    stream: Stream,
-) -> Counts:
-    """Return `Counts` for any statistic, which is recomputed in every trial."""
-    counts = dict.fromkeys(combinations(range(len(metric_values)), 2), 0)
-    observed = [compute_value(scores) for scores in metric_values]
-    cells = len(metric_values[0])
-    for trial in range(trials):
-        swap = [trial >> i & 1 for i in range(cells)] if exact else stream.bools(cells)
-        for first, second in counts:
-            triples = list(zip(metric_values[first], metric_values[second], swap, strict=True))
-            lead = compute_value([b if s else a for a, b, s in triples])
-            lead -= compute_value([a if s else b for a, b, s in triples])
-            if lead >= observed[first] - observed[second] - SLACK:
-                counts[first, second] += 1
-    return counts
 
 
 def run_pair_permutation_test(
@@ -376,65 +357,6 @@ def assign_clusters(
 
 
 # ---- intervals ----
-
-
-def compute_percentile_interval(values: Sequence[float], level: float) -> dict[str, float] | None:
-    """Return the percentile interval of resampled values, or None if no value is defined."""
-    defined_values = sorted(value for value in values if not isnan(value))
-    if not defined_values:
-        return None
-    outside = floor(len(defined_values) * (1 - level) / 2 + 1e-9)
-    return {"low": defined_values[outside], "high": defined_values[-1 - outside], "level": level}
-
-
-def resample_systems(
-    gold: Matrix, metric: Matrix, value: Value, samples: int, seed: int | None
-) -> list[float]:
-    """Return a statistic for each resample of the systems."""
-    stream = Stream(seed)
-    number = len(gold.systems)
-    names = list(map(str, range(number)))
-    resampled = []
-    for _ in range(samples):
-        indices = stream.indices(number, number)
-        matrices = []
-        for matrix in (gold, metric):
-            values: array[float] = array("d")
-            for i in indices:
-                values.extend(matrix.get_row(gold.systems[i]))
-            matrices.append(Matrix(names, values))
-        resampled.append(_recompute_statistic(value, *matrices))
-    return resampled
-
-
-def resample_items(
-    gold: Matrix,
-    metric: Matrix,
-    value: Value,
-    documents: Sequence[Hashable] | None = None,
-    samples: int = 1000,
-    seed: int | None = argument_checks.DEFAULT_SEED,
-) -> list[float]:
-    """Return a statistic for each resample of the items or, if passed, the `documents`.
-
-    value: the statistic with its observed value; its tie threshold is kept.
-    """
-    stream = Stream(seed)
-    units = _group_items(gold, documents)
-    if value.average == "item" and len(value.by_row) == gold.items:
-        sums = [_sum_defined_values(value.by_row[item] for item in unit) for unit in units]
-        table, _ = _scale_to_integers(zip(*sums, strict=True))
-        resampled_sums = Stack([table]).bootstrap(stream, samples, 1)[0].tolist()
-        return [top / below if below else nan for top, below in resampled_sums]
-    if value.statistic == "pearson" and value.average == "none":
-        return _resample_pearson(gold, metric, units, stream, samples)
-    resampled = []
-    for _ in range(samples):
-        items = [item for i in stream.indices(len(units), len(units)) for item in units[i]]
-        resampled.append(
-            _recompute_statistic(value, gold.select_items(items), metric.select_items(items))
-        )
-    return resampled
 
 
 def _group_items(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]]:
@@ -579,10 +501,17 @@ def add_tests_and_intervals(
         for task in tasks:
             for name, row in rows.items():
                 values = _resample_value(task, sets, values_by_cell[task, name], name, tests)
-                ends = None if values is None else compute_percentile_interval(values, tests.level)
-                if ends is not None:
-                    settings = {"resamples": tests.confidence, "over": tests.resampled}
-                    row["scores"][task.name]["interval"] = {**ends, **settings, "seed": tests.seed}
+                defined_values = sorted(value for value in values or () if not isnan(value))
+                if defined_values:
+                    outside = floor(len(defined_values) * (1 - tests.level) / 2 + 1e-9)
+                    row["scores"][task.name]["interval"] = {
+                        "low": defined_values[outside],
+                        "high": defined_values[-1 - outside],
+                        "level": tests.level,
+                        "resamples": tests.confidence,
+                        "over": tests.resampled,
+                        "seed": tests.seed,
+                    }
             if not any("interval" in row["scores"][task.name] for row in rows.values()):
                 missing.append(
                     f"{task.name}: no interval over {tests.resampled}. This interval requires a "
@@ -602,7 +531,6 @@ def _test_metric_pairs(
     ranked_values: Mapping[str, Value],
     tests: AgreementTests,
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the test result for each pair of metrics (best first) and each metric's cluster."""
     names, values = list(ranked_values), list(ranked_values.values())
     matrix_pairs = [[sets[one].get_scores(task.level, name) for one in task.sets] for name in names]
     gold = [people for people, _ in matrix_pairs[0]]
@@ -624,9 +552,13 @@ def _test_metric_pairs(
     for (i, j), p_value in p.items():
         williams_p = None
         if task.statistic == "pearson" and task.average == "none":
-            williams_p = _run_williams_test(
-                gold[0], metric_matrices[i][0], metric_matrices[j][0], values[i], values[j]
-            )
+            cells = _list_rated_cells(gold[0])
+            ours, theirs = ([metric_matrices[k][0].values[c] for c in cells] for k in (i, j))
+            correlation = agreement_statistics.pearson(ours, theirs).value
+            if correlation is not None:
+                ours_r, theirs_r = float(values[i]), float(values[j])
+                one_sided = get_williams_p(ours_r, theirs_r, correlation, len(cells))
+                williams_p = None if isnan(one_sided) else one_sided
         test_results.append(
             {
                 "task": task.name,
@@ -646,38 +578,49 @@ def _test_metric_pairs(
     return test_results, assign_clusters(decisive, len(names), alpha)
 
 
-def _run_williams_test(
-    gold: Matrix, first: Matrix, second: Matrix, first_value: Value, second_value: Value
-) -> float | None:
-    """Return the p-value of Williams' test for Pearson's r over all cells."""
-    cells = _list_rated_cells(gold)
-    ours, theirs = ([matrix.values[cell] for cell in cells] for matrix in (first, second))
-    correlation = agreement_statistics.pearson(ours, theirs).value
-    if correlation is None:
-        return None
-    p = get_williams_p(float(first_value), float(second_value), correlation, len(cells))
-    return None if isnan(p) or p == inf else p
-
-
 def _resample_value(
     task: Task, sets: Mapping[str, JudgedSystems], value: Value, metric: str, tests: AgreementTests
 ) -> list[float] | None:
-    """Return the resampled values, or None if no interval can be computed."""
+    """Return the value for each resample, or None if no interval can be computed.
+
+    The tie threshold of the observed value is kept.
+    """
     if task.pooled or task.statistic == "spa" or value.value is None:
         return None
     judged = sets[task.sets[0]]
     documents = judged.groups.get("doc") if tests.resampled == "documents" else None
     if tests.resampled == "documents" and documents is None:
         raise InputError(f"{judged.name}: the document of each segment is unknown")
-    samples = tests.confidence or 0
+    samples, stream = tests.confidence or 0, Stream(tests.seed)
+    resampled = []
     if tests.resampled == "systems":
-        return resample_systems(*judged.get_scores(task.level, metric), value, samples, tests.seed)
+        matrices = judged.get_scores(task.level, metric)
+        systems = matrices[0].systems
+        names = list(map(str, range(len(systems))))
+        for _ in range(samples):
+            indices = stream.indices(len(systems), len(systems))
+            rows = [[matrix.get_row(systems[i]) for i in indices] for matrix in matrices]
+            drawn = [Matrix(names, array("d", chain(*matrix_rows))) for matrix_rows in rows]
+            resampled.append(_recompute_statistic(value, *drawn))
+        return resampled
     if task.level == SEGMENTS:
-        return resample_items(
-            *judged.get_scores(SEGMENTS, metric), value, documents, samples, tests.seed
-        )
-    scores = judged.metrics[metric]
-    if task.level != SYSTEMS or SEGMENTS not in judged.gold or SEGMENTS not in scores.levels:
+        gold, scores = judged.get_scores(SEGMENTS, metric)
+        units = _group_items(gold, documents)
+        if value.average == "item" and len(value.by_row) == gold.items:
+            sums = [_sum_defined_values(value.by_row[item] for item in unit) for unit in units]
+            table, _ = _scale_to_integers(zip(*sums, strict=True))
+            resampled_sums = Stack([table]).bootstrap(stream, samples, 1)[0].tolist()
+            return [top / below if below else nan for top, below in resampled_sums]
+        if value.statistic == "pearson" and value.average == "none":
+            return _resample_pearson(gold, scores, units, stream, samples)
+        for _ in range(samples):
+            items = [item for i in stream.indices(len(units), len(units)) for item in units[i]]
+            drawn = [matrix.select_items(items) for matrix in (gold, scores)]
+            resampled.append(_recompute_statistic(value, *drawn))
+        return resampled
+    metric_scores = judged.metrics[metric]
+    has_segments = SEGMENTS in judged.gold and SEGMENTS in metric_scores.levels
+    if task.level != SYSTEMS or not has_segments:
         return None
     matrices = judged.get_scores(SEGMENTS, metric)
-    return resample_system_scores(*matrices, value, scores, documents, samples, tests.seed)
+    return resample_system_scores(*matrices, value, metric_scores, documents, samples, tests.seed)

@@ -372,7 +372,6 @@ def read_json_lines(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict
 
 
 def _read_parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a Parquet file."""
     try:
         from pyarrow import parquet
     except ImportError:

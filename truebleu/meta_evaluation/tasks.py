@@ -107,11 +107,6 @@ class TaskFolder:
     def __post_init__(self) -> None:
         argument_checks.check_choice("preset", self.preset, (None, *PRESETS))
 
-    @property
-    def known_preset(self) -> Preset | None:
-        """The official tasks of the named preset, or None."""
-        return PRESETS.get(self.preset or "")
-
 
 DEFAULT_STATISTICS, NO_TESTS = StatisticOptions(), AgreementTests()
 

@@ -6,23 +6,19 @@ formats.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, dataclass_transform
 
 from truebleu.text.argument_checks import Record
 from truebleu.text.terminal_layout import escape_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any, dataclass_transform
+    from typing import Any
 
     from truebleu.rendering.equations import Equation
 
     # Text with invisible characters escaped.
     VisibleText = str
-else:
-
-    def dataclass_transform() -> object:  # noqa: D103
-        return lambda cls: cls
 
 
 # Conversion functions of fields, keyed by declared type.
@@ -105,10 +101,6 @@ class Range(ElementRecord):
     maximum: float
     interval: tuple[float, float, float] | None = None
     mark: str = ""
-
-    def get_axis_position(self, value: float, width: float) -> float:
-        """Return the position of a value on an axis of this width."""
-        return (value - self.minimum) / (self.maximum - self.minimum) * width
 
 
 class Column(ElementRecord):

@@ -26,9 +26,9 @@ SUPERSCRIPTS = str.maketrans("0123456789n", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ")
 SIGNS = {"·": r"\cdot", "≥": r"\ge", MINUS: "-", "=": "=", "+": "+"}
 
 
-def join_nodes(nodes: Sequence[Node], separator: str) -> Node:
-    """Return a row of nodes with a separator between them."""
-    return ("row", *[part for node in nodes for part in (separator, node)][1:])
+def add_nodes(nodes: Sequence[Node]) -> Node:
+    """Return a row of nodes with plus signs between them."""
+    return ("row", *[part for node in nodes for part in (" + ", node)][1:])
 
 
 def _format_node(

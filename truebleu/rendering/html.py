@@ -7,15 +7,7 @@ from html import escape
 from pathlib import Path
 
 from truebleu.rendering import elements, html_escape, svg_chart
-from truebleu.rendering.elements import (
-    Cell,
-    Column,
-    Forest,
-    HtmlBlock,
-    MarkedTokens,
-    Panel,
-    Table,
-)
+from truebleu.rendering.elements import Cell, Column, Forest, HtmlBlock, MarkedTokens, Panel, Table
 from truebleu.rendering.equations import as_mathml
 from truebleu.rendering.number_format import (
     MINUS,
@@ -80,7 +72,6 @@ def hash_for_csp(text: str) -> str:
 
 
 def _render_html_block(block: HtmlBlock) -> str:
-    """Render one block as HTML."""
     match block:
         case elements.Forest():
             return _render_forest(block)
@@ -128,7 +119,11 @@ def _render_html_table(block: Table) -> str:
     head = _render_headers(block.columns)
     rows = []
     for number, row in enumerate(block.rows, 1):
-        cells = "".join(map(_render_html_cell, row, block.columns))
+        cells = "".join(
+            f"<td{_format_class('words-column' if column.is_left_aligned else '', cell.mark)}>"
+            f"{_render_cell_content(cell)}</td>"
+            for cell, column in zip(row, block.columns, strict=False)
+        )
         sums = block.has_total_row and number == len(block.rows)
         rows.append(f"<tr{_format_class('sum' if sums else '')}>{cells}</tr>")
     body = "\n".join(rows)
@@ -145,7 +140,6 @@ def _render_html_table(block: Table) -> str:
 
 
 def _render_headers(columns: Sequence[Column]) -> str:
-    """Return one row of headers, or two if there are group headers."""
     from itertools import groupby
 
     if not any(column.group_header for column in columns):
@@ -171,11 +165,6 @@ def _render_header(column: Column, attributes: str = "") -> str:
         "words-column" if column.is_left_aligned else "full" if column.long_header else ""
     )
     return f'<th scope="col"{kind}{title}{attributes}>{escape(header)}</th>'
-
-
-def _render_html_cell(cell: Cell, column: Column) -> str:
-    attributes = _format_class("words-column" if column.is_left_aligned else "", cell.mark)
-    return f"<td{attributes}>{_render_cell_content(cell)}</td>"
 
 
 def _render_cell_content(cell: Cell) -> str:
@@ -245,7 +234,6 @@ def _render_svg(height: int, parts: Iterable[str], mark: str = "") -> str:
 def _render_panel_row(
     panel: Panel, axis: tuple[Callable[[float], str], list[float]], row: int
 ) -> str:
-    """Return the drawing of one row in a panel."""
     scale_value, values = axis
     middle = ROW_HEIGHT // 2
     ends = panel.ranges[row]
@@ -294,7 +282,6 @@ def _render_axis(scale_value: Callable[[float], str], values: Sequence[float]) -
 
 
 def _render_html_tokens(block: MarkedTokens) -> str:
-    """Return tokens coloured by strength, each followed by its mark."""
     token_spans = []
     for i, token in enumerate(block.tokens):
         strength = f"m{block.strengths[i]}" if block.strengths else ""

@@ -109,10 +109,7 @@ def _render_latex_block(block: Block) -> str:
 
 
 def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
-    """Return the column alignment, the header and the rows.
-
-    aligned: also align the columns in the LaTeX source.
-    """
+    """Return the column alignment, the header and the rows; `aligned` pads the source."""
     alignment = _get_column_alignment(block)
     header = [_render_header(column.header) for column in block.columns]
     cells = [header, *(list(map(_render_latex_cell, row)) for row in block.rows)]
@@ -122,7 +119,6 @@ def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
 
 
 def _render_latex_tokens(block: MarkedTokens) -> str:
-    """Return tokens with superscript marks."""
     tokens = []
     for i, token in enumerate(block.tokens):
         token_text = escape_latex(token)
@@ -167,7 +163,6 @@ def _get_column_alignment(block: PaperBlock) -> str:
 
 
 def _render_tabular(tables: Sequence[Table]) -> str:
-    """Join several tables vertically into one table."""
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []
     for i, table in enumerate(tables):
@@ -183,7 +178,6 @@ CHARACTER_WIDTH, COLUMN_SPACE, COLUMN_WIDTH, PAGE_WIDTH = 5.75, 12, 219, 345
 
 # Maximum number of rows and of lines of the caption and the footnotes on a page of a paper.
 MAX_PAGE_ROWS = 35
-# Number of characters in a line of the caption.
 CAPTION_WIDTH = 120
 
 
@@ -265,12 +259,7 @@ def _render_paper_table(block: PaperTable, caption: str = "") -> str:
         output += [r"\par\smallskip", "{\\footnotesize\\raggedright", *notes, "}"]
     caption = caption or " ".join(map(_render_note, block.caption))
     return "\n".join(
-        [
-            *output,
-            rf"\caption{{{caption}}}",
-            rf"\label{{{block.label}}}",
-            rf"\end{{{environment}}}",
-        ]
+        [*output, rf"\caption{{{caption}}}", rf"\label{{{block.label}}}", rf"\end{{{environment}}}"]
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from truebleu.rendering import elements, text_layout
@@ -101,23 +102,16 @@ def _render_markdown_cell(cell: Cell) -> str:
 
 def render_code(content: str) -> str:
     """Enclose code in a sufficient number of backticks."""
-    run_lengths = _measure_backtick_runs(content)
+    run_lengths = list(map(len, re.findall("`+", content)))
     ticks = "`" * next(n for n in range(1, len(run_lengths) + 2) if n not in run_lengths)
     space = " " if content[:1] == "`" or content[-1:] == "`" else ""
     return f"{ticks}{space}{content}{space}{ticks}"
 
 
 def _fence_lines(lines: Iterable[str]) -> str:
-    """Format lines as preformatted text."""
     body = "\n".join(line.rstrip() for line in lines)
-    ticks = "`" * max(3, *(run + 1 for run in _measure_backtick_runs(body)), 3)
+    ticks = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", body)), 3)
     return f"{ticks}text\n{body}\n{ticks}"
-
-
-def _measure_backtick_runs(content: str) -> list[int]:
-    import re
-
-    return list(map(len, re.findall("`+", content)))
 
 
 def escape_markdown(content: str) -> str:

@@ -29,15 +29,19 @@ def render_chart_svg(block: Chart) -> str:
         return f"{TOP + (1 - share) * (HEIGHT - TOP - BOTTOM):.1f}"
 
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    parts = _render_legend(points)
+    parts = [f'<circle cx="{LEFT + 5}" cy="11" r="4"/>', render_svg_text(LEFT + 14, 15, "score")]
+    if any(point.low is not None for point in points):
+        legend_x = LEFT + 14 + 7 * LETTER_WIDTH + 14
+        parts.append(f'<line class="interval" x1="{legend_x}" x2="{legend_x}" y1="4" y2="18"/>')
+        parts.append(render_svg_text(legend_x + 8, 15, "interval"))
     for value in dict.fromkeys((low, (low + high) / 2, high)):
         line_y = scale_y(value)
         parts.append(f'<line class="zero" x1="{LEFT}" x2="{right}" y1="{line_y}" y2="{line_y}"/>')
         parts.append(
-            _render_svg_text(LEFT - 8, float(line_y) + 4, f"{value:.{block.digits}f}", "end")
+            render_svg_text(LEFT - 8, float(line_y) + 4, f"{value:.{block.digits}f}", "end")
         )
     parts += _render_day_labels(points, x_positions)
-    parts.append(_render_svg_text((LEFT + right) / 2, HEIGHT - 6, "time (UTC)", "middle"))
+    parts.append(render_svg_text((LEFT + right) / 2, HEIGHT - 6, "time (UTC)", "middle"))
     name = escape_html(block.name or "score")
     rotation = f"translate(14 {(TOP + bottom) / 2:.0f}) rotate(-90)"
     parts.append(f'<text transform="{rotation}" text-anchor="middle">{name}</text>')
@@ -80,13 +84,13 @@ def render_scatter_svg(block: Scatter) -> str:
     for value in choose_ticks(left_value, right_value, 6):
         x = scale_x(value)
         parts.append(f'<line class="zero" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{bottom}"/>')
-        parts.append(_render_svg_text(x, bottom + 18, format_compact(value), "middle"))
+        parts.append(render_svg_text(x, bottom + 18, format_compact(value), "middle"))
     for value in choose_ticks(low, high):
         y = scale_y(value)
         parts.append(f'<line class="zero" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(_render_svg_text(LEFT - 8, y + 4, format_compact(value), "end"))
+        parts.append(render_svg_text(LEFT - 8, y + 4, format_compact(value), "end"))
     middle = (LEFT + right) / 2
-    parts.append(_render_svg_text(middle, SCATTER_HEIGHT - 6, block.across, "middle"))
+    parts.append(render_svg_text(middle, SCATTER_HEIGHT - 6, block.across, "middle"))
     rotation = f"translate(14 {(TOP + bottom) / 2:.0f}) rotate(-90)"
     parts.append(
         f'<text transform="{rotation}" text-anchor="middle">{escape_html(block.up)}</text>'
@@ -99,7 +103,7 @@ def render_scatter_svg(block: Scatter) -> str:
         # The line rises to the right, so names below their points do not cross it.
         fits = x + 10 + LETTER_WIDTH * len(name) <= WIDTH
         anchor = "start" if fits else "end"
-        parts.append(_render_svg_text(x + (8 if fits else -8), y + 15, name, anchor))
+        parts.append(render_svg_text(x + (8 if fits else -8), y + 15, name, anchor))
     label = escape_html(f"{block.up} and {block.across}. The table lists the scores.")
     return (
         f'<svg class="chart" role="img" aria-label="{label}" '
@@ -133,17 +137,7 @@ def _render_day_labels(points: Sequence[Point], x_positions: Sequence[float]) ->
         parts.append(
             f'<line class="zero" x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{bottom + 5}"/>'
         )
-        parts.append(_render_svg_text(x, bottom + 18, point.when, anchor))
-    return parts
-
-
-def _render_legend(points: Sequence[Point]) -> list[str]:
-    """Return the legend of points and intervals."""
-    parts = [f'<circle cx="{LEFT + 5}" cy="11" r="4"/>', _render_svg_text(LEFT + 14, 15, "score")]
-    if any(point.low is not None for point in points):
-        legend_x = LEFT + 14 + 7 * LETTER_WIDTH + 14
-        parts.append(f'<line class="interval" x1="{legend_x}" x2="{legend_x}" y1="4" y2="18"/>')
-        parts.append(_render_svg_text(legend_x + 8, 15, "interval"))
+        parts.append(render_svg_text(x, bottom + 18, point.when, anchor))
     return parts
 
 
@@ -155,5 +149,11 @@ def _render_point(point: Point, x: float, y: str) -> str:
     return f'<a href="{escape_html(point.href)}" aria-label="{tooltip}: its report">{circle}</a>'
 
 
-def _render_svg_text(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape_html(text)}</text>'
+def render_svg_text(
+    x: float, y: float, text: str, anchor: str = "start", attributes: str = ""
+) -> str:
+    """Render a line of text, with further attributes."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>'
+        f"{escape_html(text)}</text>"
+    )

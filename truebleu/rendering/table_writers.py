@@ -189,7 +189,6 @@ class _LineWriter(RowWriter):
         return self.SEPARATOR.join(scores)
 
     def make_template(self) -> str:
-        """Return the template of a line."""
         return self.SEPARATOR.join(["%s"] * len(self.names)) + "\n"
 
     @property
@@ -202,7 +201,6 @@ class _LineWriter(RowWriter):
         ]
 
     def format_lines(self, columns: Sequence[Any]) -> Iterable[str]:
-        """Return the lines for rows that are passed as columns."""
         cells: list[Iterable[Any]] = []
         for name, column in zip(self.table.column_names, columns, strict=True):
             formatter = self._formatters.get(name)
@@ -220,7 +218,6 @@ class _LineWriter(RowWriter):
         return map(self._template.__mod__, zip(*cells, strict=False))
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Write rows."""
         self.output.write("".join(self.format_lines(columns)))
 
 
@@ -336,7 +333,6 @@ class TextWriter(_LineWriter):
             self.output.write(line.rstrip() + "\n")
 
     def _measure_columns(self, rows: Iterable[Sequence[str]], max_width: int) -> list[int]:
-        """Return the column widths for the header and the first rows."""
         # Later scores may be wider, so reserve space for 100.0. Only TER can exceed 100.
         min_width = (
             len(self.output.format_score(100.0, is_percentage=False)) if self._flat_names else 6
@@ -452,15 +448,12 @@ class _ArrowSink(io.RawIOBase):
         self._byte_count = 0
 
     def writable(self) -> bool:
-        """Return True."""
         return True
 
     def tell(self) -> int:
-        """Return the number of bytes written."""
         return self._byte_count
 
     def write(self, data: Buffer) -> int:
-        """Write bytes and return their number."""
         size = memoryview(data).nbytes
         self._output.write_bytes(data)
         self._byte_count += size

@@ -63,7 +63,6 @@ def lay_out_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
 
 
 def _lay_out_block(block: Block, width: int) -> Iterator[Line]:
-    """Yield the lines of one block."""
     match block:
         case elements.Heading():
             style = "title" if block.level == 1 else "heading"
@@ -163,7 +162,6 @@ def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
 
 
 def _lay_out_columns(table: Table) -> dict[int, _ColumnLayout]:
-    """Return the layouts of the columns with text, by column number."""
     return {
         i: _lay_out_column(column, [row[i] for row in table.rows])
         for i, column in enumerate(table.columns)
@@ -190,18 +188,13 @@ def _shorten_names(table: Table, width: int) -> Table:
     cells = [cell for row in table.rows if isinstance(cell := row[widest], Cell)]
     texts = [shorten_text(cell.text, name_width) for cell in cells]
     rows = [
-        [
-            *row[:widest],
-            Cell(text, cell.raised, cell.mark, code=cell.code),
-            *row[widest + 1 :],
-        ]
+        [*row[:widest], Cell(text, cell.raised, cell.mark, code=cell.code), *row[widest + 1 :]]
         for row, cell, text in zip(table.rows, cells, texts, strict=True)
     ]
     return table.replace(rows=rows)
 
 
 def _measure_width(columns: Mapping[int, _ColumnLayout], indices: Sequence[int]) -> int:
-    """Return the total width of some columns."""
     return sum(columns[i].width + len(GAP) for i in indices) - len(GAP)
 
 
@@ -292,13 +285,13 @@ def draw_range_text(range_cell: Range, width: int) -> Line:
 
 
 def _locate_value(range_cell: Range, value: float, width: int) -> int:
-    return round(range_cell.get_axis_position(value, width - 1))
+    low, high = range_cell.minimum, range_cell.maximum
+    return round((value - low) / (high - low) * (width - 1))
 
 
 def _lay_out_rows(
     columns: Sequence[_ColumnLayout], max_rule_width: int, *, has_total_row: bool
 ) -> list[Line]:
-    """Return the header, a rule and the rows, with another rule above a total row."""
     width = sum(column.width + len(GAP) for column in columns) - len(GAP)
     rule: Line = [("─" * min(width, max_rule_width), "rule")]
     row_lines: list[list[Line]] = []

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from page_helpers import fill_template
 
-from truebleu.comparison import human_agreement
+from truebleu.comparison import comparison_builder
 from truebleu.text.operating_system import write_atomically
 
 TYPE_CHECKING = False
@@ -118,7 +118,7 @@ def main() -> None:
     """Measure the agreement if TREE is given, and write the data for the package."""
     if len(sys.argv) > 1:
         _write_json(RESULT, measure_metric_agreement(sys.argv[1]))
-    _write_json(Path(human_agreement.DATA), build_package_data())
+    _write_json(Path(comparison_builder.HUMAN_AGREEMENT), build_package_data())
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

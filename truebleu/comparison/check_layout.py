@@ -34,17 +34,8 @@ JUNIT_NAMES = {
 }
 
 
-def is_about_unsuitable_text(condition: Content) -> bool:
-    """Return whether a condition failed because a metric's scores of the text are unreliable."""
-    message: str = condition["message"]
-    return message.endswith(UNSUITABLE)
-
-
 def add_messages(metric: Content, earlier_name: str | None, digits: int = 2) -> dict[str, Any]:
-    """Return a metric's entry with a message for each condition.
-
-    digits: number of decimals of scores.
-    """
+    """Return a metric's entry with a message for each condition."""
     name, value, earlier = metric["name"], metric["score"], metric["earlier"]
     sign = 1 if metric["higher_is_better"] else -1
     down, up = ("fell", "rose") if sign > 0 else ("rose", "fell")
@@ -89,7 +80,9 @@ def add_messages(metric: Content, earlier_name: str | None, digits: int = 2) -> 
         "significant": describe_significance,
     }
     conditions = [
-        one if is_about_unsuitable_text(one) else {**one, "message": describe[one["kind"]](one)}
+        one
+        if one["message"].endswith(UNSUITABLE)
+        else {**one, "message": describe[one["kind"]](one)}
         for one in metric["conditions"]
     ]
     return {**metric, "conditions": conditions}
@@ -151,14 +144,12 @@ def build_check_blocks(content: Content, digits: int | None, *, short: bool) -> 
 def _make_score_formatter(
     content: Content, metric_name: str, digits: int | None
 ) -> NumberFormatter:
-    """Return a formatter for a metric's scores with this number of decimals, or the default."""
     (metric,) = (one for one in content["metrics"] if one["name"] == metric_name)
     more = MORE_DIGITS if content.get("scale") == 1 and metric["percentage"] else 0
     return make_formatter(DIGITS + more if digits is None else digits)
 
 
 def _build_score_table(content: Content, digits: int | None) -> Table:
-    """Return a table with one row per metric: its score, its limits, and the earlier score."""
     rows = []
     for metric in content["metrics"]:
         format_score = _make_score_formatter(content, metric["name"], digits)
@@ -190,7 +181,6 @@ def _build_score_table(content: Content, digits: int | None) -> Table:
 
 
 def _build_worse_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """Yield tables of the documents and segments that got worse."""
     metric_name = content["metric"] or content["metrics"][0]["name"]
     format_score = _make_score_formatter(content, metric_name, digits)
     if content["worse_documents"]:
@@ -260,7 +250,7 @@ def build_junit(content: Content) -> str:
                 case, "failure", {"message": escape_invisible(condition["message"])}
             )
             lines = [f"{metric['name']}|{metric['signature']}"]
-            if is_about_unsuitable_text(condition):
+            if condition["message"].endswith(UNSUITABLE):
                 lines += [one["text"] for one in content["warnings"]]
             elif condition["kind"] != "minimum" and content["metric"] == metric["name"]:
                 lines += _describe_worse_items(content)
@@ -272,7 +262,6 @@ def build_junit(content: Content) -> str:
 
 
 def _describe_worse_items(content: Content) -> Iterator[str]:
-    """Yield one line per document and segment that got worse."""
     format_score = _make_score_formatter(content, content["metric"], None)
     for kind, name, items in (
         ("document", "name", content["worse_documents"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -26,8 +28,7 @@ from truebleu.comparison.comparison_request import (
     StatisticsByMetric,
     assign_system_letters,
 )
-from truebleu.comparison.human_agreement import find_human_agreement, is_reference_name
-from truebleu.metrics import text_warnings
+from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.scores import Statistics
@@ -39,6 +40,8 @@ from truebleu.significance import (
     bootstrap_intervals,
     run_paired_tests,
 )
+from truebleu.text import segments
+from truebleu.text.argument_checks import load_json
 
 
 def build_comparison(request: Request, metric_statistics: StatisticsByMetric) -> dict[str, Any]:
@@ -116,11 +119,10 @@ def _build_metric_columns(
 def _warn_about_texts(
     request: Request, metric_statistics: StatisticsByMetric, columns: Sequence[_MetricColumn]
 ) -> list[dict[str, Any]]:
-    """Return the warnings about the texts."""
     computed = {one.metric: one.name for one in columns if one.metric is not None}
     warnings = text_warnings.warn_about_texts(
         request.text_summaries,
-        request.reference_names,
+        segments.name_references(request.original_references),
         computed,
         request.language,
         tests_differences=request.testing.test is not None,
@@ -136,7 +138,6 @@ def _warn_about_texts(
 def _warn_about_zero_scores(
     request: Request, metric_statistics: StatisticsByMetric, columns: Sequence[_MetricColumn]
 ) -> list[dict[str, Any]]:
-    """Return warnings that explain scores of 0."""
     return text_warnings.warn_about_zero_scores(
         (output, column.name, metric.from_statistics(metric_statistics[metric].tables[output]))
         for column, metric in zip(columns, request.metrics, strict=False)
@@ -163,16 +164,10 @@ def _mark_unreliable_scores(
 
 
 def _describe_testing(request: Request, *, is_tested: bool) -> dict[str, Any]:
-    """Return the entries of a comparison that name the test, the intervals and the correction."""
     testing = request.testing
     unit = "" if testing.resample == "segments" else f" of {testing.resample}"
-    content: dict[str, Any] = {
-        "level": testing.level,
-        "seed": testing.seed,
-        "test": None,
-        "intervals": None,
-        "correction": None,
-    }
+    content: dict[str, Any] = {"level": testing.level, "seed": testing.seed}
+    content |= dict.fromkeys(("test", "intervals", "correction"))
     if is_tested:
         content["test"] = {
             "name": testing.test,
@@ -201,7 +196,6 @@ USUAL_BLEU = (10, 90)
 def _has_unusual_scores(
     columns: Sequence[_MetricColumn], warnings: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Return whether texts or scores are unlike those of systems in human evaluations."""
     best_scores = [
         max(map(column.get_system_score, column.runs))
         for column in columns
@@ -273,7 +267,6 @@ def resample_metrics(
 def _score_documents(
     request: Request, columns: Sequence[_MetricColumn]
 ) -> list[dict[str, Any]] | None:
-    """Return each document's scores, computed from the aggregated statistics of its segments."""
     if request.documents is None:
         return None
     documents = request.documents
@@ -329,7 +322,6 @@ class _MetricColumn:
         self.runs = request.runs
         # Segment scores of each output and, as means over runs, of each system.
         self.output_scores = segment_scores
-        # The mean of several runs.
         self.system_scores: dict[str, Scores] = {}
         for system, names in self.runs.items():
             columns = [segment_scores[run] for run in names]
@@ -355,7 +347,10 @@ class _MetricColumn:
         column.references = next(iter(metric_statistics.tables.values())).references
         signature = metric.signature(column.references).with_test_set(request.test_set)
         if system_runs.has_several_runs(request.runs):
-            signature = signature.with_runs(system_runs.format_run_count(request.runs))
+            run_counts = {len(outputs) for outputs in request.runs.values()}
+            signature = signature.with_runs(
+                str(run_counts.pop()) if len(run_counts) == 1 else "var"
+            )
         column.signature = request.testing.extend_signature(
             signature, is_tested=len(request.runs) > 1
         )
@@ -413,13 +408,11 @@ class _MetricColumn:
         return {group: fsum(scores) / len(scores) for group, scores in group_scores.items()}
 
     def describe_metric(self) -> dict[str, Any]:
-        """Return the metric's entry in the `metrics` list."""
         return {
             "name": self.name,
             "label": self.label,
             "higher_is_better": not self.measure.lower_is_better,
             "source": "given" if self.metric is None else "truebleu",
-            # The default number of decimals for the metric's scores.
             "digits": None if self.metric is None else self.metric.DIGITS,
             "percentage": self.metric is not None and self.metric.is_percentage,
             # Clusters of systems without a significant difference, best first.
@@ -441,13 +434,13 @@ class _MetricColumn:
         return f"given|sha256:{digest.hexdigest()[:8]}"
 
     def describe_system(self, system: str) -> dict[str, Any]:
-        """Return the entry of this metric in a system's `scores`."""
         value = self.get_system_score(system)
         # Systems with the same score have the same rank.
         rank = 1 + next(
             i for i, other in enumerate(self.metric_order) if self.get_system_score(other) == value
         )
         beaten, result = set(self.beaten_systems.get(system, ())), self.result
+        runs = self.score_intervals[system].runs
         return {
             "score": value,
             "interval": self._describe_interval(self.score_intervals[system]),
@@ -459,7 +452,12 @@ class _MetricColumn:
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
             else self._describe_difference(result.differences[system], system, self.baseline),
-            "runs": self._describe_runs(self.score_intervals[system]),
+            "runs": runs
+            and {
+                "scores": list(runs.scores),
+                "deviation": runs.deviation,
+                "test_set_error": runs.error,
+            },
             "details": dict(self.metric.from_statistics(self.statistics[system]).details())
             if self.metric is not None and len(self.runs[system]) == 1
             else {},
@@ -496,33 +494,35 @@ class _MetricColumn:
         if self._describe_difference(difference, best, second)["significant"] is False:
             return None
         lead = self.get_system_score(best) - self.get_system_score(second)
-        agreement = find_human_agreement(self.metric, self.references, lead)
-        return agreement and {"metric": self.name, "systems": [best, second], **agreement}
+        # The data are about differences of corpus-level scores with one reference.
+        if self.metric is None or self.references != 1 or lead == 0:
+            return None
+        with open(HUMAN_AGREEMENT, encoding="utf-8") as file:
+            content = load_json(file.read())
+        for name, ranges in content["metrics"].items():
+            if registry.metric(name) == self.metric:
+                fields = next(
+                    one for one in ranges if one["up_to"] is None or abs(lead) <= one["up_to"]
+                )
+                systems = [best, second]
+                return {"metric": self.name, "systems": systems, "data": content["data"], **fields}
+        return None
 
     def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
-        """Convert an interval to a dict, or return None if there is no interval."""
         if self.testing.confidence is None or self.unit_count == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
 
-    def _describe_runs(self, interval: Interval) -> dict[str, Any] | None:
-        """Return the scores of a system's runs, or None for a single run."""
-        runs = interval.runs
-        if runs is None:
-            return None
-        return {
-            "scores": list(runs.scores),
-            "deviation": runs.deviation,
-            "test_set_error": runs.error,
-        }
-
     def _describe_difference(
         self, difference: Difference, system: str, other: str
     ) -> dict[str, Any]:
-        """Convert a difference to a dict, for `scores` or `pairs`."""
         tested = self.testing.test is not None
         p = difference.adjusted_p if self.testing.correction else difference.p
-        wins, ties, losses = self._count_wins(system, other)
+        # Scores are of segments or buckets.
+        system_scores, other_scores = self.system_scores[system], self.system_scores[other]
+        wins, losses = count_higher(system_scores, other_scores)
+        if self.measure.lower_is_better:
+            wins, losses = losses, wins
         # The number of segments needed to detect the difference with power 0.8.
         segments_needed = difference.segments_needed
         if segments_needed is not None and self.segments_per_unit != 1:
@@ -537,7 +537,7 @@ class _MetricColumn:
             if tested and self.can_rank and self.unreliable_systems.isdisjoint((system, other))
             else None,
             "wins": wins,
-            "ties": ties,
+            "ties": len(system_scores) - wins - losses,
             "losses": losses,
             "segments_needed": segments_needed,
             "identical": difference.identical,
@@ -545,14 +545,6 @@ class _MetricColumn:
             if len(self.runs[system]) + len(self.runs[other]) > 2
             else None,
         }
-
-    def _count_wins(self, system: str, other: str) -> tuple[int, int, int]:
-        """Return the numbers of segments or buckets that a system wins, ties and loses."""
-        system_scores, other_scores = self.system_scores[system], self.system_scores[other]
-        wins, losses = count_higher(system_scores, other_scores)
-        if self.measure.lower_is_better:
-            wins, losses = losses, wins
-        return wins, len(system_scores) - wins - losses, losses
 
 
 def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
@@ -579,3 +571,24 @@ def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
                 if field in signature_fields
             ]
             column.name = " ".join([name, *distinctions])
+
+
+# ---- human agreement ----
+
+# Share of differences of similar size that human judges confirmed, from WMT23's human scores.
+# docs/agreement.py computes the file; docs/agreement-with-people.md describes the data.
+HUMAN_AGREEMENT = os.path.join(os.path.dirname(__file__), "human_agreement.json")
+
+# Names of human translations, such as "ref.A", "refB", "human" and "reference.en".
+_REFERENCE_NAME = re.compile(
+    r"(?:^|[\W\d_])(?:ref|reference|human)s?[-_.]?(?:[A-Za-z]|\d+)?(?:[\W_]|$)", re.IGNORECASE
+)
+
+
+def is_reference_name(name: str) -> bool:
+    """Return whether a system's name shows that its text is a human translation.
+
+    >>> [is_reference_name(one) for one in ("wmt22.en-de.ref.A", "refB", "human", "refined")]
+    [True, True, True, False]
+    """
+    return _REFERENCE_NAME.search(name) is not None

@@ -114,10 +114,7 @@ def list_columns(content: Content, metric: Content) -> list[str]:
 def build_metric_columns(
     content: Content, metric: Content, names: Iterable[str], digits: int
 ) -> list[ColumnCells]:
-    """Return the named columns that the table of a metric can have.
-
-    digits: number of decimals of scores.
-    """
+    """Return the named columns that the table of a metric can have."""
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     available = list_columns(content, metric)
     columns: list[ColumnCells] = []
@@ -136,36 +133,35 @@ def build_metric_columns(
 
 
 def _build_score_column(content: Content, metric: Content, name: str, digits: int) -> ColumnCells:
-    """Return a table column with scores of the systems, or with statistics of these scores."""
     format_score = make_formatter(digits)
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     if name == "score":
         cells = build_score_cells(content, scores, format_score)
         return Column(format_metric_header(metric), "score"), cells
-    format_text: Callable[[Content], str]
     tooltip, group = "", "score"
     if name == "interval":
         header = f"{format_percent(content['level'])} interval"
-        format_text = lambda one: format_interval(one["interval"], format_score)  # noqa: E731
+        texts = [format_interval(one["interval"], format_score) for one in scores]
     elif name == "runs":
         header, tooltip = "± runs", COLUMNS["runs"]
-        format_text = lambda one: _format_run_deviation(one["runs"], format_score)  # noqa: E731
+        texts = [
+            f"{format_score(runs['deviation'])} ({len(runs['scores'])})" if runs else ""
+            for runs in (one["runs"] for one in scores)
+        ]
     elif name == "cluster":
         header, group, tooltip = "cluster", "cluster", COLUMNS["cluster"]
         # Unreliable scores have no cluster.
-        format_text = lambda one: str(one["cluster"] or "–")  # noqa: E731
+        texts = [str(one["cluster"] or "–") for one in scores]
     else:
         header, key = {"mean": ("mean", "mean"), "half-width": ("±", "half_width")}[name]
-        format_text = lambda one: (  # noqa: E731
-            format_score(one["interval"][key]) if one["interval"] else ""
-        )
-    return Column(header, group, tooltip=tooltip), [Cell(format_text(one)) for one in scores]
+        intervals = [one["interval"] for one in scores]
+        texts = [format_score(one[key]) if one else "" for one in intervals]
+    return Column(header, group, tooltip=tooltip), list(map(Cell, texts))
 
 
 def _build_difference_column(
     content: Content, metric: Content, name: str, digits: int
 ) -> ColumnCells:
-    """Return a table column with the differences from the baseline, or with their test results."""
     format_delta = make_signed_formatter(make_formatter(digits))
     unit = get_unit_name(content)
     header, group, tooltip, long_header = name, "difference", "", ""
@@ -300,11 +296,6 @@ def get_best_mark(content: Content, score: Content | None) -> str:
 def format_metric_header(metric: Content) -> str:
     """Return a metric's name with an arrow that points in the better direction."""
     return f"{metric['name']} {'↑' if metric['higher_is_better'] else '↓'}"
-
-
-def _format_run_deviation(runs: Content | None, format_score: NumberFormatter) -> str:
-    """Format the standard deviation of the scores of runs, with the number of runs."""
-    return "" if runs is None else f"{format_score(runs['deviation'])} ({len(runs['scores'])})"
 
 
 def format_interval(

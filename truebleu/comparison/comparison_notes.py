@@ -229,37 +229,25 @@ def build_disagreement_notes(content: Content) -> Iterator[dict[str, Any]]:
             }
             for one in pairs
         ]
-        verdict_texts = [
-            _format_verdict(
-                [
-                    (one["metric"], _format_difference(content, metrics[one["metric"]], one))
-                    for one in side
-                ],
-                winner,
-                f" to {second}" if winner == first else "",
-            )
-            for winner, side in pairs_by_winner.items()
-        ]
+        verdict_texts = []
+        for winner, side in pairs_by_winner.items():
+            sizes = []
+            for one in side:
+                digits = get_score_digits(content, metrics[one["metric"]], None)
+                difference = make_signed_formatter(make_formatter(digits))(one["value"])
+                sizes.append(f"({difference}, {format_p_equation(content, one)})")
+            suffix = f" to {second}" if winner == first else ""
+            if len(side) == 1:
+                verdict_texts.append(f"{side[0]['metric']} prefers {winner}{suffix} {sizes[0]}")
+            else:
+                names = [f"{one['metric']} {size}" for one, size in zip(side, sizes, strict=True)]
+                verdict_texts.append(f"{join_words(names)} prefer {winner}{suffix}")
         yield {
             "kind": "disagreement",
             "systems": [first, second],
             "metrics": metric_verdicts,
             "text": f"{', '.join(verdict_texts)}{correction}.",
         }
-
-
-def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, suffix: str) -> str:
-    """Return a clause that says which system some metrics prefer, and by how much."""
-    if len(metrics) == 1:
-        ((name, size),) = metrics
-        return f"{name} prefers {winner}{suffix} ({size})"
-    return f"{join_words([f'{name} ({size})' for name, size in metrics])} prefer {winner}{suffix}"
-
-
-def _format_difference(content: Content, metric: Content, pair: Content) -> str:
-    """Return a difference and its p-value, formatted as in tables."""
-    format_score = make_signed_formatter(make_formatter(get_score_digits(content, metric, None)))
-    return f"{format_score(pair['value'])}, {format_p_equation(content, pair)}"
 
 
 def describe_single_segments(segment_count: int) -> str:
@@ -272,7 +260,6 @@ def describe_single_segments(segment_count: int) -> str:
 
 
 def _describe_few_documents(document_count: int, testing: Significance) -> str:
-    """Describe the consequences of having few documents."""
     if document_count == 1:
         return (
             "one document cannot be resampled, so there are no intervals, and no difference is "

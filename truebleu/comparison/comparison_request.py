@@ -201,7 +201,7 @@ class Request:
         self.buckets = references if isinstance(references, Buckets) else None
         # Metrics that truebleu computes, with the requested name if it is more specific.
         self.metrics = dict(_resolve_metrics(metrics))
-        in_tokens = system_runs.all_accept_tokens(self.metrics)
+        in_tokens = all(getattr(metric, "tokenize", None) == "none" for metric in self.metrics)
         outputs = None if systems is None else _check_systems(systems, references, in_tokens)
         # The output names of each system: one name, or one name per run.
         self.runs: system_runs.Runs = {}
@@ -211,15 +211,13 @@ class Request:
             )
         self._read_all_external_scores(external or ExternalScores(), outputs)
         # The hypotheses of each output; None for systems that only have external scores.
-        self.systems = (
-            _find_external_systems(self.external_scores, self.metrics)
-            if outputs is None
-            else outputs
-        )
+        self.systems = self._list_external_systems() if outputs is None else outputs
         if not self.runs:
             self.runs = {name: [name] for name in self.systems}
+        names = list(self.runs)
+        baseline = names[0] if baseline is None else find_system(baseline, names, "baseline")
         # The system that the others are compared with; None for a single system.
-        self.baseline = _resolve_baseline(baseline, list(self.runs))
+        self.baseline = None if len(names) == 1 else baseline
         # Error messages of metrics that could not score a system; the scores of these metrics are
         # left out.
         self.failure_messages: dict[str, str] = {}
@@ -257,7 +255,6 @@ class Request:
         )
 
     def _check_settings(self) -> None:
-        """Raise ValueError for inputs that the test or the metrics do not support."""
         test, resample = self.testing.test, self.testing.resample
         if self.metrics and self.references is None and self.buckets is None:
             raise ValueError("references: the metrics need references")
@@ -271,20 +268,26 @@ class Request:
             )
 
     def _read_all_external_scores(self, external: ExternalScores, outputs: Any) -> None:
-        """Store the external scores by metric and output, and the direction of each metric."""
         self.external_scores = {
             name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
             for name, columns in (external.scores or {}).items()
         }
         # The options override the direction that a metric name implies.
         higher_names, lower_names = (
-            set(_check_metric_names(role, getattr(external, role), list(self.external_scores)))
-            for role in ("higher_is_better", "lower_is_better")
+            [names] if isinstance(names, str) else list(names)
+            for names in (external.higher_is_better, external.lower_is_better)
         )
-        if conflicting_names := sorted(higher_names & lower_names):
+        for role, names in (("higher_is_better", higher_names), ("lower_is_better", lower_names)):
+            for name in names:
+                if name not in self.external_scores:
+                    hint = "; none are available"
+                    if self.external_scores:
+                        hint = argument_checks.suggest_names(name, list(self.external_scores))
+                    raise ValueError(f"{role}: no scores are named '{name}'{hint}")
+        if conflicting_names := sorted({*higher_names} & {*lower_names}):
             raise ValueError(f"lower_is_better: {conflicting_names[0]} is also in higher_is_better")
         implied_lower_names = set(filter(registry.lower_is_better, self.external_scores))
-        self.lower_is_better = frozenset(lower_names | (implied_lower_names - higher_names))
+        self.lower_is_better = frozenset(lower_names) | (implied_lower_names - {*higher_names})
         if not self.metrics and not self.external_scores:
             raise ValueError("metrics: expected at least one metric, or scores")
 
@@ -310,6 +313,21 @@ class Request:
             if not are_systems_known:
                 self.runs = {**runs, **self.runs}
         return given_scores.read_metric_scores(name, columns, outputs)
+
+    def _list_external_systems(self) -> dict[str, Any]:
+        """Return a dict that maps the systems in external scores to None instead of hypotheses."""
+        if self.metrics:
+            raise ValueError(
+                "systems: the metrics need hypotheses. To compare only scores, use metrics=()."
+            )
+        if not self.external_scores:
+            raise ValueError("systems: expected at least one system")
+        (first, columns), *rest = self.external_scores.items()
+        for name, other_columns in rest:
+            if set(other_columns) != set(columns):
+                odd = min(set(other_columns) ^ set(columns), key=str)
+                raise InputError(f"scores: system '{odd}' is in only one of {first} and {name}")
+        return dict.fromkeys(columns)
 
     def with_inputs(self, source: Any, documents: Any, labels: Any) -> Request:
         """Return a copy with new sources, documents and labels. None keeps the current ones."""
@@ -392,11 +410,6 @@ class Request:
         self.metrics = {one: name for one, name in self.metrics.items() if one in statistics}
         return statistics
 
-    @property
-    def reference_names(self) -> list[str]:
-        """The names of the references in messages: file names if the references are files."""
-        return segments.name_references(self.original_references)
-
     def get_document_indices(self) -> list[int] | None:
         """Return the document index of each segment if documents are resampled, otherwise None."""
         if self.testing.resample != "documents":
@@ -445,7 +458,6 @@ class Request:
 
 
 def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]:
-    """Yield the requested metrics with their names. Raises an error for unsupported metrics."""
     named_metrics = (
         requested if hasattr(requested, "items") else registry.resolve_metrics(requested)
     )
@@ -466,7 +478,6 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
 def _check_systems(
     systems: Mapping[str, Any], references: Any, accepts_tokens: bool
 ) -> dict[str, Any]:
-    """Convert the systems to a dict. Raises TypeError or ValueError for invalid systems."""
     if not hasattr(systems, "items"):
         hint = ". Are the systems and references swapped? The systems come first"
         raise TypeError(
@@ -486,47 +497,6 @@ def _check_systems(
     if not checked_systems:
         raise ValueError("systems: expected at least one system")
     return checked_systems
-
-
-def _find_external_systems(
-    external_scores: Mapping[str, Mapping[str, Sequence[float]]],
-    metrics: Mapping[Metric[Any], object],
-) -> dict[str, Any]:
-    """Return a dict that maps the systems in external scores to None instead of hypotheses."""
-    if metrics:
-        raise ValueError(
-            "systems: the metrics need hypotheses. To compare only scores, use metrics=()."
-        )
-    if not external_scores:
-        raise ValueError("systems: expected at least one system")
-    (first, columns), *rest = external_scores.items()
-    for name, other_columns in rest:
-        if set(other_columns) != set(columns):
-            odd = min(set(other_columns) ^ set(columns), key=str)
-            raise InputError(f"scores: system '{odd}' is in only one of {first} and {name}")
-    return dict.fromkeys(columns)
-
-
-def _resolve_baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
-    """Return the name of the baseline, or None for a single system."""
-    if baseline is not None:
-        baseline = find_system(baseline, systems, "baseline")
-    if len(systems) == 1:
-        return None
-    return systems[0] if baseline is None else baseline
-
-
-def _check_metric_names(
-    role: str, names: str | Sequence[str], known_names: Sequence[str]
-) -> Iterator[str]:
-    """Yield the names. Raises ValueError for a name that is not in `known_names`."""
-    for name in [names] if isinstance(names, str) else names:
-        if name not in known_names:
-            hint = "; none are available"
-            if known_names:
-                hint = argument_checks.suggest_names(name, known_names)
-            raise ValueError(f"{role}: no scores are named '{name}'{hint}")
-        yield name
 
 
 def assign_system_letters(names: Sequence[str]) -> list[str]:

@@ -84,27 +84,34 @@ def build_text_blocks(
     contents = [content for _, content in groups]
     explained = [name for name in names if name not in ("interval", "delta", "p")]
     if explain:
-        yield from _build_notes(_explain_columns(contents[0], names))
+        available = {
+            name for metric in contents[0]["metrics"] for name in list_columns(contents[0], metric)
+        }
+        yield from _build_notes(f"{name}: {COLUMNS[name]}." for name in names if name in available)
         # The description of the column does not state the correction.
         explained = ["cluster"] if "cluster" in names and contents[0]["correction"] else []
     if len(contents) == 1:
         yield from _build_notes(_collect_notes(contents[0], explain=explain))
-    sizes = [] if groups[0][0] else [f"{_format_sizes(contents[0])}."]
+    sizes = []
+    if not groups[0][0]:
+        first = contents[0]
+        parts = [format_segments(first["segments"], first.get("resampled_documents"))]
+        if first["buckets"]:
+            parts.append(format_count(first["buckets"], "bucket"))
+        if first["references"] not in (None, 1, "var"):
+            parts.append(format_count(first["references"], "reference"))
+        sizes = [f"{', '.join(parts)}."]
     legend = build_legend(contents[0], explained, (SIGNIFICANT,))
     ends = [contents[0].get("name_note", ""), "" if explain else hint]
     yield Paragraph(" ".join(filter(None, [*sizes, *legend, *ends])), "legend")
+    is_short = short or not explain
     signatures = [
-        line
+        # Short signatures omit the version of truebleu.
+        re.sub(r"\|by:[^|]*", "", line) if is_short else line
         for content in contents
-        for line in _format_signatures(content, short=short or not explain)
+        for line in comparison_layout.format_signatures(content, short=is_short)
     ]
     yield from (Paragraph(line, "signature") for line in dict.fromkeys(signatures))
-
-
-def _format_signatures(content: Content, *, short: bool) -> list[str]:
-    """Return the signatures. Short signatures omit the version of truebleu."""
-    lines = comparison_layout.format_signatures(content, short=short)
-    return [re.sub(r"\|by:[^|]*", "", line) if short else line for line in lines]
 
 
 def _build_notes(lines: Iterable[str]) -> Iterator[Paragraph]:
@@ -145,22 +152,6 @@ def build_compact_table(
     stacked: list[ColumnCells] = [(Column("metric", is_left_aligned=True), metric_cells)]
     stacked += [(headers[name], cells_by_name[name]) for name in shown]
     return build_table(stacked)
-
-
-def _format_sizes(content: Content) -> str:
-    """Format the number of segments and, if there are several, of buckets and references."""
-    sizes = [format_segments(content["segments"], content.get("resampled_documents"))]
-    if content["buckets"]:
-        sizes.append(format_count(content["buckets"], "bucket"))
-    if content["references"] not in (None, 1, "var"):
-        sizes.append(format_count(content["references"], "reference"))
-    return ", ".join(sizes)
-
-
-def _explain_columns(content: Content, names: Sequence[str]) -> list[str]:
-    """Return one sentence per column that explains its contents."""
-    available = {name for metric in content["metrics"] for name in list_columns(content, metric)}
-    return [f"{name}: {COLUMNS[name]}." for name in names if name in available]
 
 
 def _collect_notes(content: Content, *, explain: bool) -> list[str]:

@@ -69,7 +69,6 @@ def read_metric_scores(
 
 
 def _read_system_scores(name: str, system: str, column: Any) -> ScoreColumn:
-    """Return the scores of one system."""
     description = f"scores of {name}, {system}"
     if not segments.is_file(column):
         values = enumerate(segments.iterate_items(description, column, "numbers"), 1)
@@ -96,7 +95,6 @@ def _read_system_scores(name: str, system: str, column: Any) -> ScoreColumn:
 def _read_all_systems(
     name: str, file: File, systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """Return the scores of all systems in one file."""
     file_label = file.format_label("scores")
     lines = list(enumerate(file.read_lines(), 1))
     if not lines:
@@ -237,7 +235,6 @@ def _parse_comet_output(file_label: str, lines: NumberedLines) -> dict[str, Scor
 
 
 def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict[str, ScoreColumn]:
-    """Parse the JSON output of COMET, or the JSON lines of another program."""
     nonblank_lines = [(number, text) for number, text in lines if text.strip()]
     values: list[Any] = []
     try:
@@ -297,7 +294,6 @@ def _parse_json_document(name: str, file_label: str, content: Any) -> dict[str, 
 
 
 def _extract_score(name: str, value: Any, location: str) -> float:
-    """Return the score in the JSON value of a segment."""
     if not isinstance(value, dict):
         return _parse_finite_score(value, location)
     keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]

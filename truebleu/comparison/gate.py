@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from truebleu._kernel import InputError
 from truebleu.comparison import Comparison, system_runs
@@ -25,8 +24,8 @@ from truebleu.comparison.check_layout import (
     convert_check_to_fractions,
 )
 from truebleu.comparison.comparison_request import Request, Significance, StatisticsByMetric
-from truebleu.comparison.gate_limits import resolve_limits
 from truebleu.comparison.history import find_last_comparable_entry, read_earlier_entries
+from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricFailedError, Score
 from truebleu.metrics.text_warnings import list_unranked_systems, raise_text_warnings
 from truebleu.rendering.elements import Block
@@ -92,9 +91,7 @@ class Check(View):
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         return build_check_blocks(self._content, digits, short=short)
 
-    @classmethod
-    def _rescale(cls, content: Content) -> Content:
-        return convert_check_to_fractions(content)
+    _rescale = staticmethod(convert_check_to_fractions)
 
     @classmethod
     def _list_systems(cls, content: Content) -> Iterable[str]:
@@ -227,17 +224,6 @@ class Conditions:
             )
 
 
-class Condition(NamedTuple):
-    """The result of checking one condition."""
-
-    kind: str
-    passed: bool
-    limit: float
-    measured: float
-    message: str = ""
-    """The result in a sentence, if it does not follow from the numbers."""
-
-
 class CheckJob:
     """Scores of a system, earlier scores, and the conditions to check.
 
@@ -321,20 +307,26 @@ class CheckJob:
             for metric, one in zip(request.metrics, comparison["metrics"], strict=True)
         }
         self._reject_invalid_scores(metric_statistics)
-        scores = {
-            metric: self._compute_score(metric, metric_statistics, self.system)
-            for metric in self.metric_names
+        scores: dict[str, dict[Metric[Any], Score]] = {
+            system: {
+                metric: metric.from_statistics(counts.tables[system])
+                for metric, counts in metric_statistics.items()
+            }
+            for system in request.systems
         }
         entries: dict[Metric[Any], log.Entry] = {}
         if conditions.log is not None:
-            entries = self._build_log_entries(scores, comparison["segments"])
+            entries = self._build_log_entries(scores[self.system], comparison["segments"])
         metrics: list[dict[str, Any]] = []
         listing_metric: Metric[Any] | None = None
         for metric in self.metric_names:
-            earlier = self._find_earlier_scores(
-                metric, metric_statistics, log_entries, entries.get(metric)
-            )
-            entry = self._describe_metric(metric, scores[metric], earlier, comparison)
+            earlier: dict[str, Any] = {"log": None, "output": None}
+            if metric in entries and metric in self.max_drop:
+                earlier["log"] = _find_logged_score(conditions.log, log_entries, entries[metric])
+            if self.earlier_name is not None:
+                earlier["output"] = {"score": scores[self.earlier_name][metric].value}
+            score = scores[self.system][metric]
+            entry = self._describe_metric(metric, score, earlier, comparison)
             has_fallen = any(
                 not one["passed"] and one["kind"] != "minimum" for one in entry["conditions"]
             )
@@ -344,11 +336,11 @@ class CheckJob:
         passed = all(one["passed"] for each in metrics for one in each["conditions"])
         if conditions.keep and passed:
             log.append_log_entries(os.fspath(conditions.log), entries.values())
-        worse_documents: Iterable[Any] = ()
-        worse_segments: Iterable[Any] = ()
+        worse: dict[str, list[Any]] = {"worse_documents": [], "worse_segments": []}
         if listing_metric is not None:
-            worse_documents = self._find_worse_documents(comparison, listing_metric)
-            worse_segments = self._find_worse_segments(metric_statistics, listing_metric)
+            documents = self._find_worse_documents(comparison, listing_metric)
+            texts = self._find_worse_segments(metric_statistics, listing_metric)
+            worse = {"worse_documents": list(documents), "worse_segments": list(texts)}
         warnings = comparison.get("warnings")
         return {
             "system": self.system,
@@ -361,31 +353,14 @@ class CheckJob:
             },
             "metrics": metrics,
             "metric": listing_metric and self.metric_names[listing_metric],
-            "worse_documents": list(worse_documents),
-            "worse_segments": list(worse_segments),
+            **worse,
         }
-
-    def _find_earlier_scores(
-        self,
-        metric: Metric[Any],
-        metric_statistics: StatisticsByMetric,
-        log_entries: Sequence[log.Entry],
-        entry: log.Entry | None,
-    ) -> dict[str, Any]:
-        """Return a metric's scores in the log and for the earlier output, each None if not used."""
-        earlier: dict[str, Any] = {"log": None, "output": None}
-        if entry is not None and metric in self.max_drop:
-            earlier["log"] = _find_logged_score(self.conditions.log, log_entries, entry)
-        if self.earlier_name is not None:
-            score = self._compute_score(metric, metric_statistics, self.earlier_name)
-            earlier["output"] = {"score": score.value}
-        return earlier
 
     def _reject_invalid_scores(self, metric_statistics: StatisticsByMetric) -> None:
         """Raise InputError for a score that is not finite, or that is based on empty texts."""
         for metric, name in self.metric_names.items():
             for system, table in metric_statistics[metric].tables.items():
-                score = self._compute_score(metric, metric_statistics, system).value
+                score = metric.from_statistics(table).value
                 if not (isfinite(score) and any(*table.sum().tolist())):
                     shown_value = "no text" if isfinite(score) else f"{score:g}"
                     raise InputError(
@@ -395,27 +370,50 @@ class CheckJob:
     def _describe_metric(
         self, metric: Metric[Any], score: Score, earlier: Mapping[str, Any], comparison: Any
     ) -> dict[str, Any]:
-        """Return the entry of a metric, with a message for each condition."""
-        name = self.metric_names[metric]
-        (scores,) = (one["scores"] for one in comparison["systems"] if one["name"] == self.system)
-        difference = scores[name].get("difference")
+        """Return the entry of a metric, with a message for each condition.
+
+        Conditions on unreliable scores fail.
+        """
+        name, value, lower = self.metric_names[metric], score.value, metric.lower_is_better
         unreliable_systems = list_unranked_systems(comparison.get("warnings", ()), name)
-        results = self._evaluate_conditions(
-            metric, score.value, earlier, difference, unreliable_systems
-        )
+        is_reliable = self.system not in unreliable_systems
+        is_comparable = unreliable_systems.isdisjoint((self.system, self.earlier_name))
+        # The kind, result, limit and measured value of each condition, and the message if the
+        # scores are unreliable.
+        results: list[tuple[str, bool, float, float, str]] = []
+        if metric in self.minimum:
+            minimum = self.minimum[metric]
+            passed = is_reliable and (value <= minimum if lower else value >= minimum)
+            message = "" if is_reliable else f"{name} {NO_VALID_SCORE}"
+            results.append(("minimum", passed, minimum, value, message))
+        if metric in self.max_drop:
+            before = earlier["output" if earlier["log"] is None else "log"]["score"]
+            drop = value - before if lower else before - value
+            has_valid_drop = is_comparable if earlier["log"] is None else is_reliable
+            passed = has_valid_drop and drop <= self.max_drop[metric]
+            message = "" if has_valid_drop else f"{name} {NOT_COMPARABLE}"
+            results.append(("max_drop", passed, self.max_drop[metric], drop, message))
+        if self.conditions.significant:
+            (own,) = (one["scores"] for one in comparison["systems"] if one["name"] == self.system)
+            difference = own[name]["difference"]
+            is_worse = difference["value"] > 0 if lower else difference["value"] < 0
+            passed = is_comparable and not (is_worse and difference["significant"])
+            message = "" if is_comparable else f"{name} {NOT_COMPARABLE}"
+            alpha = self.request.testing.alpha
+            results.append(("significant", passed, alpha, difference["p"], message))
+        keys = ("kind", "passed", "limit", "measured", "message")
         entry = {
             "name": name,
             "signature": str(score.signature.with_test_set(self.request.test_set)),
-            "higher_is_better": not metric.lower_is_better,
+            "higher_is_better": not lower,
             "percentage": metric.is_percentage,
-            "score": score.value,
+            "score": value,
             "earlier": earlier,
-            "conditions": [result._asdict() for result in results],
+            "conditions": [dict(zip(keys, result, strict=True)) for result in results],
         }
         return add_messages(entry, self.earlier_name)
 
     def _reject_identical_inputs(self) -> None:
-        """Raise ValueError if an output is compared with itself."""
         columns = [
             column
             for _, column in segments.label_reference_columns(self.request.original_references)
@@ -437,17 +435,9 @@ class CheckJob:
                 f"difference (the smallest p-value is {2.0 ** (1 - count):.2g}, not < {alpha:.4g})"
             )
 
-    def _compute_score(
-        self, metric: Metric[Any], metric_statistics: StatisticsByMetric, system: str
-    ) -> Score:
-        """Return the score of a system according to a metric."""
-        score: Score = metric.from_statistics(metric_statistics[metric].tables[system])
-        return score
-
     def _build_log_entries(
         self, scores: Mapping[Metric[Any], Score], segment_count: int
     ) -> dict[Metric[Any], log.Entry]:
-        """Return the log entry of each score."""
         request = self.request
         columns = [
             column for _, column in segments.label_reference_columns(request.original_references)
@@ -478,46 +468,9 @@ class CheckJob:
             for metric, score in scores.items()
         }
 
-    def _evaluate_conditions(
-        self,
-        metric: Metric[Any],
-        value: float,
-        earlier: Mapping[str, Mapping[str, Any]],
-        difference: Mapping[str, Any] | None,
-        unreliable_systems: AbstractSet[str],
-    ) -> Iterator[Condition]:
-        """Yield the result of each condition on a metric's score. Unreliable scores fail.
-
-        Only the results of unreliable scores have messages.
-        """
-        lower, name = metric.lower_is_better, self.metric_names[metric]
-        is_reliable = self.system not in unreliable_systems
-        is_comparable = unreliable_systems.isdisjoint((self.system, self.earlier_name))
-        if metric in self.minimum:
-            minimum = self.minimum[metric]
-            passed = is_reliable and (value <= minimum if lower else value >= minimum)
-            message = "" if is_reliable else f"{name} {NO_VALID_SCORE}"
-            yield Condition("minimum", passed, minimum, value, message)
-        if metric in self.max_drop:
-            before = earlier["output" if earlier["log"] is None else "log"]["score"]
-            drop = value - before if lower else before - value
-            allowed = self.max_drop[metric]
-            has_valid_drop = is_comparable if earlier["log"] is None else is_reliable
-            passed = has_valid_drop and drop <= allowed
-            message = "" if has_valid_drop else f"{name} {NOT_COMPARABLE}"
-            yield Condition("max_drop", passed, allowed, drop, message)
-        if self.conditions.significant:
-            assert difference is not None
-            is_worse = difference["value"] > 0 if lower else difference["value"] < 0
-            passed = is_comparable and not (is_worse and difference["significant"])
-            alpha = self.request.testing.alpha
-            message = "" if is_comparable else f"{name} {NOT_COMPARABLE}"
-            yield Condition("significant", passed, alpha, difference["p"], message)
-
     def _find_worse_documents(
         self, comparison: Mapping[str, Any], metric: Metric[Any]
     ) -> Iterator[dict[str, Any]]:
-        """Yield the documents that got worse, worst first."""
         sign, name = -1 if metric.lower_is_better else 1, self.metric_names[metric]
         worse_documents = []
         for document in comparison["documents"] or ():
@@ -558,7 +511,6 @@ class CheckJob:
 
 
 def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry) -> dict[str, Any]:
-    """Return the logged score with which an entry is compared."""
     earlier_entry = find_last_comparable_entry(path, entries, entry)
     return {
         "score": earlier_entry.score,
@@ -582,3 +534,113 @@ def _is_same_input(first_input: Any, second_input: Any) -> bool:
     ):
         return first_file is second_file
     return os.path.samefile(first_file.path, second_file.path)
+
+
+# ---- limits ----
+
+# Drops larger than this on the 0-1 scale are probably meant for the 0-100 scale.
+MAX_FRACTIONAL_DROP = 0.1
+
+
+def resolve_limits(
+    role: str, limits: Any, names: Mapping[Metric[Any], str], scale: int
+) -> dict[Metric[Any], float]:
+    """Return the limit of each metric that has one, on the scale of the metric.
+
+    role: "minimum" or "max_drop". names: the names of the checked metrics, by metric.
+    scale: the scale of limits for percentages, 100 or 1.
+
+    Raises ParameterError for a limit that is on the wrong scale or that no output can fail.
+    """
+    resolved_limits = {}
+    for metric, limit in _match_limits_to_metrics(role, limits, names).items():
+        if metric.is_percentage:
+            _check_scale_of_limit(role, limit, metric, names[metric], scale)
+            # Rounding prevents limits such as 28.999999999999996.
+            limit = round(100 * limit, 10) if scale == 1 else limit  # noqa: PLW2901
+        best, worst = 0.0 if metric.lower_is_better else metric.bound, metric.WORST
+        has_no_effect = worst is not None and (
+            best is not None and limit >= abs(best - worst)
+            if role == "max_drop"
+            else (limit >= worst if metric.lower_is_better else limit <= worst)
+        )
+        if role == "max_drop" and limit < 0:
+            raise ParameterError(
+                f"[[max_drop]]: invalid drop for {names[metric]} (expected 0 or more, found "
+                f"{limit:g})"
+            )
+        if has_no_effect:
+            facts, remedy = (
+                (f"the worst score is {worst:g}", "Use a stricter limit.")
+                if role == "minimum"
+                else (f"scores are from {worst:g} to {best:g}", "Allow a smaller drop.")
+            )
+            raise ParameterError(
+                f"[[{role}]]: no output can fail a limit of {limit:g} for {names[metric]} "
+                f"({facts}). {remedy}"
+            )
+        resolved_limits[metric] = limit
+    return resolved_limits
+
+
+def _check_scale_of_limit(
+    role: str, limit: float, metric: Metric[Any], name: str, scale: int
+) -> None:
+    """Raise ParameterError if the limit for a percentage is probably on the other scale."""
+    if scale == 100 and role == "minimum" and 0 < limit < 1 and not metric.lower_is_better:
+        raise ParameterError(
+            f"[[minimum]]: {limit:g} is too low for {name} on the 0-100 scale. Use "
+            f"{100 * limit:g}, or add [[scale]] 1 to use the 0-1 scale"
+        )
+    max_minimum = 10 if metric.lower_is_better else 1  # error rates may exceed 1
+    if scale == 1 and (limit >= MAX_FRACTIONAL_DROP if role == "max_drop" else limit > max_minimum):
+        raise ParameterError(
+            f"[[{role}]]: {limit:g} is too large for {name} on the 0-1 scale of [[scale]] 1 (it is "
+            f"{100 * limit:g} on the 0-100 scale). Use {limit / 100:g}, or omit [[scale]] 1"
+        )
+
+
+def _match_limits_to_metrics(
+    role: str, limits: Any, names: Mapping[Metric[Any], str]
+) -> dict[Metric[Any], float]:
+    if limits is None:
+        return {}
+    if hasattr(limits, "items") and not limits:
+        raise ParameterError(f"[[{role}]]: expected a number for at least one metric")
+    if not hasattr(limits, "items"):
+        if len(names) > 1:
+            hint = ", ".join(f"{name}=…" for name in names.values())
+            raise ParameterError(f"[[{role}]]: expected one number per metric, such as {hint}")
+        return {metric: _parse_limit(role, limits) for metric in names}
+    resolved_limits = {}
+    for metric_name, value in limits.items():
+        key = str(metric_name).casefold()
+        matching_metrics = [metric for metric, name in names.items() if key == name.casefold()]
+        if not matching_metrics:
+            try:
+                named_metrics = registry.resolve_metrics([metric_name])
+            except ValueError:
+                named_metrics = {}
+            matching_metrics = [metric for metric in names if metric in named_metrics]
+        if not matching_metrics:
+            hint = argument_checks.suggest_names(metric_name, list(names.values()))
+            raise ParameterError(
+                f"[[{role}]]: metric '{metric_name}' is not among the metrics{hint}"
+            )
+        if len(matching_metrics) > 1:
+            raise ParameterError(
+                f"[[{role}]]: '{metric_name}' is ambiguous ({len(matching_metrics)} metrics). "
+                "Use longer names."
+            )
+        if matching_metrics[0] in resolved_limits:
+            raise ParameterError(
+                f"[[{role}]]: two numbers for {names[matching_metrics[0]]}. Pass only one"
+            )
+        resolved_limits[matching_metrics[0]] = _parse_limit(role, value)
+    return resolved_limits
+
+
+def _parse_limit(role: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
+        raise ParameterError(f"[[{role}]]: expected a number, found {value!r:.40}")
+    return float(value)

@@ -273,7 +273,27 @@ class History(RecordView):
         return [series for group in self.groups for series in group.series]
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        return _build_history_blocks(self._content, digits, short=short)
+        yield Heading(1, "Score history")
+        if not self._content["groups"]:
+            yield Paragraph("No scores yet.")
+        for group in self._content["groups"]:
+            lower = ", lower is better" if group["lower_is_better"] else ""
+            yield Heading(2, f"{group['name']}, {group['metric']}{lower}")
+            if group["warning"] is not None:
+                yield Paragraph(f"{group['warning']}.", "caution")
+            for number, series in enumerate(group["series"], 1):
+                if series["differs"]:
+                    yield Heading(3, f"{number}. {', '.join(series['differs'])}")
+                scores = series["scores"]
+                score_digits = group.get("digits", DIGITS) if digits is None else digits
+                if len(scores) > 1:
+                    points = list(map(_build_chart_point, scores))
+                    yield Chart(points, score_digits, group["metric"])
+                yield _build_series_table(scores, score_digits)
+                counts = format_count(len(scores), "score")
+                counts += f" of {format_count(series['segments'], 'segment')}"
+                yield Paragraph(f"{counts}; times are UTC.")
+                yield Paragraph(series["short_signature" if short else "signature"], "signature")
 
     @classmethod
     def _rescale(cls, content: Content) -> Content:
@@ -295,7 +315,18 @@ class History(RecordView):
         return f"{names}: score history" if names else "Score history"
 
     def _build_records(self) -> Iterator[Mapping[str, Any]]:
-        return _build_history_records(self._content)
+        all_series = (series for group in self._content["groups"] for series in group["series"])
+        for number, series in enumerate(all_series, 1):
+            for score in series["scores"]:
+                yield {
+                    **score,
+                    "series": number,
+                    "name": score.get("name", score["system"]),
+                    "hypothesis_file": score["hypothesis"]["file"],
+                    "hypothesis_sha256": score["hypothesis"]["sha256"],
+                    "reference_files": " ".join(text["file"] for text in score["references"]),
+                    "reference_sha256": " ".join(text["sha256"] for text in score["references"]),
+                }
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -364,37 +395,6 @@ def _filter_by_metric(
 # ---- formats ----
 
 
-def _build_history_blocks(content: Content, digits: int | None, *, short: bool) -> Iterator[Block]:
-    """Yield a chart, a table and a signature for each series."""
-    yield Heading(1, "Score history")
-    if not content["groups"]:
-        yield Paragraph("No scores yet.")
-    for group in content["groups"]:
-        lower = ", lower is better" if group["lower_is_better"] else ""
-        yield Heading(2, f"{group['name']}, {group['metric']}{lower}")
-        if group["warning"] is not None:
-            yield Paragraph(f"{group['warning']}.", "caution")
-        for number, series in enumerate(group["series"], 1):
-            if series["differs"]:
-                yield Heading(3, f"{number}. {', '.join(series['differs'])}")
-            group_digits = group.get("digits", DIGITS) if digits is None else digits
-            yield from _build_series_blocks(series, group["metric"], group_digits, short=short)
-
-
-def _build_series_blocks(
-    series: Content, metric: str, digits: int, *, short: bool
-) -> Iterator[Block]:
-    scores = series["scores"]
-    if len(scores) > 1:
-        yield Chart([_build_chart_point(score) for score in scores], digits, metric)
-    yield _build_series_table(scores, digits)
-    summary = (
-        f"{format_count(len(scores), 'score')} of {format_count(series['segments'], 'segment')}"
-    )
-    yield Paragraph(f"{summary}; times are UTC.")
-    yield Paragraph(series["short_signature" if short else "signature"], "signature")
-
-
 def _build_chart_point(score: Content) -> Point:
     tooltip = ", ".join(
         filter(None, (_format_time(score), repr(score["score"]), score.get("note")))
@@ -406,7 +406,6 @@ def _build_chart_point(score: Content) -> Point:
 
 
 def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
-    """Return a table with one row per score."""
     format_score = make_formatter(digits)
 
     def format_score_change(value: float | None) -> str:
@@ -446,21 +445,4 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
 
 
 def _format_time(score: Content) -> str:
-    """Return the UTC time of a score, formatted for readers."""
     return str(score["time"]).replace("T", " ").removesuffix("Z")
-
-
-def _build_history_records(content: Content) -> Iterator[dict[str, Any]]:
-    """Yield one record per score, with series numbered from 1."""
-    numbered = enumerate((s for group in content["groups"] for s in group["series"]), 1)
-    for number, series in numbered:
-        for score in series["scores"]:
-            yield {
-                **score,
-                "series": number,
-                "name": score.get("name", score["system"]),
-                "hypothesis_file": score["hypothesis"]["file"],
-                "hypothesis_sha256": score["hypothesis"]["sha256"],
-                "reference_files": " ".join(text["file"] for text in score["references"]),
-                "reference_sha256": " ".join(text["sha256"] for text in score["references"]),
-            }

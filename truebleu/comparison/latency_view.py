@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from truebleu._kernel import InputError
-from truebleu.comparison.latency_layout import (
-    SIMULTANEITY,
-    UNITS_OF_METRICS,
-    build_scatter,
-    lay_out_latency,
-    write_verdict,
-)
 from truebleu.metrics.registry import metric as make_metric
-from truebleu.rendering.elements import Block, HtmlBlock, Table
-from truebleu.rendering.number_format import MORE_DIGITS, rescale
+from truebleu.rendering.elements import (
+    Block,
+    Cell,
+    Column,
+    Heading,
+    HtmlBlock,
+    Paragraph,
+    Scatter,
+    Table,
+)
+from truebleu.rendering.number_format import (
+    MORE_DIGITS,
+    format_p_value,
+    format_percent,
+    make_formatter,
+    make_signed_formatter,
+    rescale,
+)
 from truebleu.rendering.view import Content, RecordView
 from truebleu.resegmentation.latency import (
     COMPUTATION_AWARE,
@@ -169,7 +178,6 @@ def latency(
 
 
 def _name_logs(logs: Any) -> Mapping[str, Any]:
-    """Return the logs by system name."""
     if isinstance(logs, Mapping):
         paths_by_name = {str(name): path for name, path in logs.items()}
     else:
@@ -215,7 +223,12 @@ class LogResult:
         for suffix in ("", COMPUTATION_AWARE) if has_elapsed else ("",):
             for metric in self.metrics:
                 segments = stream_segments if metric == "StreamLAAL" else self.segments
-                self._add_score(metric, suffix, segments)
+                result = score_latency(metric, segments, computation_aware=bool(suffix))
+                label = metric + suffix
+                self.segment_scores[label] = result.segment_scores
+                valid = [score for score in result.segment_scores if score is not None]
+                measure = Measure.from_scores(label, {name: valid}) if valid else None
+                self._store_score(label, result.value, measure, skipped=result.skipped)
         if settings.references is not None:
             self._add_bleu(settings.references)
         if not self.is_long:
@@ -240,16 +253,7 @@ class LogResult:
         self.resegmentations[use] = result
         return segments
 
-    def _add_score(self, metric: str, suffix: str, segments: Iterable[TimedSegment]) -> None:
-        result = score_latency(metric, segments, computation_aware=bool(suffix))
-        name = metric + suffix
-        self.segment_scores[name] = result.segment_scores
-        valid_scores = [score for score in result.segment_scores if score is not None]
-        measure = Measure.from_scores(name, {self.name: valid_scores}) if valid_scores else None
-        self._store_score(name, result.value, measure, skipped=result.skipped)
-
     def _add_bleu(self, references: list[tuple[str, ...]]) -> None:
-        """Add the BLEU score of the segments."""
         bleu = make_metric("bleu")
         if self.settings.language is not None:
             bleu = bleu.adapt_to_language(get_target_language(self.settings.language))
@@ -351,7 +355,6 @@ class LogResult:
 
 
 def _build_content(systems: Sequence[LogResult], settings: LatencySettings) -> dict[str, Any]:
-    """Return the contents of the view."""
     first = systems[0]
     for later in systems[1:]:
         if later.is_long != first.is_long:
@@ -417,7 +420,31 @@ class Latency(RecordView):
         }
 
     def _build_blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        return lay_out_latency(self._content, digits, short=short)
+        content = self._content
+        yield Paragraph(content["verdict"], "lead")
+        names = [metric["name"] for metric in content["metrics"]]
+        aware = [name for name in names if name.endswith(COMPUTATION_AWARE)]
+        main = [name for name in names if name not in aware and name not in SIMULTANEITY]
+        # Show quality next to the first metric, because fast systems tend to be worse.
+        main = [main[0], *(name for name in main if name == "BLEU"), *main[1:]]
+        yield _build_table(content, list(dict.fromkeys(main)), digits, is_main=True)
+        if aware:
+            yield Heading(2, "With computation time")
+            yield _build_table(content, aware, digits)
+        if "DSPTV" in names:
+            yield Heading(2, "Words written before the end of the source")
+            yield _build_table(content, SIMULTANEITY, digits)
+        seconds = " (StreamLAAL: s; AP: a ratio)" if "StreamLAAL" in names else " (AP: a ratio)"
+        legend = f"ms per {content['unit'].replace('char', 'character')}{seconds}"
+        if content["interval"]:
+            legend += f"; ± is half of the {format_percent(content['interval']['level'])} interval"
+            if len(content["systems"]) > 1:
+                legend += "; Δ and p: against the first log, on segments with output of both"
+        yield Paragraph(f"{legend}.", "legend")
+        yield from (Paragraph(note, "note") for note in content["notes"])
+        if not short:
+            for name, signature in content["signatures"].items():
+                yield Paragraph(f"{name}|{signature}", "signature")
 
     def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         """Yield the blocks, with a plot of quality and latency after the first table."""
@@ -454,3 +481,124 @@ class Latency(RecordView):
                 record[name] = score["score"]
                 record |= {f"{name}_{key}": score[key] for key in ("low", "high", "skipped")}
             yield record
+
+
+# ---- layout ----
+
+# simulstream measures StreamLAAL in seconds; other programs measure in milliseconds.
+UNITS_OF_METRICS = {"StreamLAAL": "s", "AP": "", "BLEU": "%", "SWF": "%", "EFSW": "%", "DSPTV": "%"}
+# Default number of decimals in text; milliseconds have none.
+DIGITS = {"StreamLAAL": 3, "AP": 2, "BLEU": 1, "SWF": 1, "EFSW": 1, "DSPTV": 1}
+SIMULTANEITY = ("SWF", "EFSW", "DSPTV")
+
+
+def write_verdict(content: Content) -> str:
+    """Return a sentence on the smallest latency, followed by a sentence on BLEU."""
+    systems = content["systems"]
+    name = content["metrics"][0]["name"]
+    format_score = make_formatter(0)
+    valid = [one for one in systems if one["scores"][name]["score"] is not None]
+    if not valid:
+        return f"No segment of {join_words([one['name'] for one in systems])} has a latency."
+    best = min(valid, key=lambda one: one["scores"][name]["score"])
+    score = best["scores"][name]
+    value = format_score(score["score"])
+    if len(systems) == 1:
+        interval = ""
+        if score["low"] is not None:
+            level = format_percent(content["interval"]["level"])
+            ends = " to ".join(format_score(score[end]) for end in ("low", "high"))
+            interval = f"; {level} interval {ends}"
+        verdict = f"{best['name']} lags {value} ms behind the source ({name}{interval})"
+    elif len({system["scores"][name]["score"] for system in valid}) < 2 and len(valid) > 1:
+        verdict = (
+            f"{join_words([one['name'] for one in valid])} have the same lag, {value} ms ({name})"
+        )
+    else:
+        verdict = f"{best['name']} has the smallest lag behind the source, {value} ms ({name})"
+        # The first log is compared with the second.
+        compared, sign = (systems[0], 1) if best is not systems[0] else (systems[1], -1)
+        difference = (best if sign == 1 else compared)["difference"]
+        if difference is not None:
+            delta = make_signed_formatter(format_score)(sign * difference["delta"])
+            is_significant = difference["p"] < round(1 - content["interval"]["level"], 12)
+            p_value = f"p = {format_p_value(difference['p'])}".replace("= <", "< ")
+            verdict += "" if is_significant else ", but not significantly"
+            verdict += f": {delta} ms against {compared['name']}, {p_value}"
+    scores = [(system["name"], system["scores"]) for system in systems]
+    bleu = [(name, one["BLEU"]["score"]) for name, one in scores if "BLEU" in one]
+    format_bleu = make_formatter(DIGITS["BLEU"] + content.get("more_digits", 0))
+    if len(bleu) == 1:
+        verdict += f"; BLEU is {format_bleu(bleu[0][1])}"
+    elif bleu:
+        verdict += "; BLEU: " + ", ".join(f"{one} {format_bleu(value)}" for one, value in bleu)
+    return f"{verdict}."
+
+
+def build_scatter(content: Content) -> Scatter | None:
+    """Return a plot of BLEU against the first latency metric, or None without both."""
+    name = content["metrics"][0]["name"]
+    points = [
+        (system["name"], system["scores"][name]["score"], system["scores"]["BLEU"]["score"])
+        for system in content["systems"]
+        if "BLEU" in system["scores"] and system["scores"][name]["score"] is not None
+    ]
+    if len(points) < 2:
+        return None
+    # A system is on the Pareto line if every other system is slower, worse, or equal in both
+    # respects.
+    line = [
+        index
+        for index, (_, latency, bleu) in enumerate(points)
+        if not any(
+            other <= latency and quality >= bleu and (other, quality) != (latency, bleu)
+            for _, other, quality in points
+        )
+    ]
+    line.sort(key=lambda index: points[index][1])
+    return Scatter(
+        "Top left is best. The dashed line (Pareto line) joins the systems that no other system "
+        f"surpasses in one metric without being worse in the other: "
+        f"{join_words([points[index][0] for index in line])}.",
+        f"{name} (ms, lower is better)",
+        "BLEU (higher is better)",
+        points,
+        line,
+    )
+
+
+def _build_table(
+    content: Content, names: Sequence[str], digits: int | None, *, is_main: bool = False
+) -> Table:
+    systems = content["systems"]
+    columns = [Column("log", is_left_aligned=True)]
+    rows = [[Cell(system["name"])] for system in systems]
+    if is_main:
+        columns.append(Column("skipped", "skipped", tooltip="segments without output"))
+        for row, system in zip(rows, systems, strict=True):
+            row.append(Cell(f"{system['empty']:,}/{system['segments']:,}"))
+    for name in names:
+        metric = name.removesuffix(COMPUTATION_AWARE)
+        default = DIGITS.get(metric, 0)
+        if UNITS_OF_METRICS.get(metric) == "%":
+            default += content.get("more_digits", 0)
+        format_score = make_formatter(default if digits is None else digits)
+        columns.append(Column(metric, name))
+        for row, system in zip(rows, systems, strict=True):
+            score = system["scores"].get(name)
+            text = "–"
+            if score is not None and score["score"] is not None:
+                text = format_score(score["score"])
+                if score["low"] is not None:
+                    text += f" ± {format_score((score['high'] - score['low']) / 2)}"
+            row.append(Cell(text))
+        if is_main and name == names[0] and len(systems) > 1 and content["interval"]:
+            columns += [Column(header, name) for header in ("Δ", "p")]
+            for row, system in zip(rows, systems, strict=True):
+                difference = system["difference"]
+                if difference is None:
+                    row.extend([Cell(""), Cell("")])
+                    continue
+                delta = make_signed_formatter(format_score)(difference["delta"])
+                row.extend([Cell(delta), Cell(format_p_value(difference["p"]))])
+    return Table(columns, rows)

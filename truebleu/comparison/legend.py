@@ -40,35 +40,33 @@ def build_legend(
         yield from _explain_significance(content, names, marks)
         if not omit_baseline and not _DELTA_COLUMNS.isdisjoint(names):
             yield f"Δ: difference from {content['baseline']}."
-        yield from _explain_counts(content, names)
+        if counts := [name for name in COMPARATIVES if name in names]:
+            words = join_words([COMPARATIVES[name] for name in counts]).replace(" and ", " or ")
+            yield (
+                f"{join_words(counts).capitalize()}: {get_unit_name(content)} with a {words} score "
+                f"compared with {content['baseline']}."
+            )
     yield from _explain_intervals(content, names)
     if content["test"] and has_several_systems:
         if "cluster" in names and any(metric["clusters"] for metric in content["metrics"]):
             yield "Systems in different clusters differ significantly."
-            if _differ_within_clusters(content):
+            # Clusters are ranges of the ranking: each system of a cluster only fails to differ from
+            # some other system of the cluster, not from all.
+            clusters = {
+                (metric["name"], system): cluster
+                for metric in content["metrics"]
+                for cluster, systems in enumerate(metric["clusters"] or ())
+                for system in systems
+            }
+            if any(
+                pair["significant"]
+                and clusters.get((pair["metric"], pair["first"]), -1)
+                == clusters.get((pair["metric"], pair["second"]), -2)
+                for pair in content["pairs"]
+            ):
                 yield "Some in the same cluster do, too."
         if "needed" in names:
             yield "Needed: similar segments required to detect the difference with 80% power."
-
-
-def _differ_within_clusters(content: Content) -> bool:
-    """Return whether systems of one cluster differ significantly.
-
-    Clusters are ranges of the ranking: each system of a cluster only fails to differ from some
-    other system of the cluster, not from all.
-    """
-    clusters = {
-        (metric["name"], system): cluster
-        for metric in content["metrics"]
-        for cluster, systems in enumerate(metric["clusters"] or ())
-        for system in systems
-    }
-    return any(
-        pair["significant"]
-        and clusters.get((pair["metric"], pair["first"]), -1)
-        == clusters.get((pair["metric"], pair["second"]), -2)
-        for pair in content["pairs"]
-    )
 
 
 def describe_corrected_pairs(content: Content) -> str:
@@ -80,7 +78,6 @@ def describe_corrected_pairs(content: Content) -> str:
 
 
 def _explain_intervals(content: Content, names: Collection[str]) -> Iterator[str]:
-    """Yield sentences that explain the intervals and their half-widths."""
     intervals = content["intervals"]
     for label, columns in (
         ("Brackets:", {"interval", "delta-interval"}),
@@ -96,7 +93,6 @@ def _explain_intervals(content: Content, names: Collection[str]) -> Iterator[str
 def _explain_significance(
     content: Content, names: Collection[str], marks: Collection[str]
 ) -> Iterator[str]:
-    """Yield a sentence that names the test and the significance level."""
     test, correction = content["test"], content["correction"]
     if not test:
         return
@@ -109,6 +105,10 @@ def _explain_significance(
         test_text += f", p-values corrected by {CORRECTION_METHODS[correction['name']]}"
         test_text += corrected_tests.removeprefix("corrected")
     threshold = f"p < {test['alpha']:g}"
+    # Unreliable scores are not tested.
+    scores = [one for system in content["systems"] for one in system["scores"].values()]
+    differences = [one["difference"] for one in scores if one["difference"] is not None]
+    are_all_tested = differences and all(one["significant"] is not None for one in differences)
     explained_marks = [
         f"{mark}: significantly {word} than {content['baseline']}"
         for mark, word in ((BETTER, "better"), (WORSE, "worse"))
@@ -124,26 +124,8 @@ def _explain_significance(
     elif "p" in names:
         baseline = "" if _DELTA_COLUMNS & {*names} else f"difference from {content['baseline']}, "
         yield f"p: {baseline}{test_text}; significant: {threshold}."
-    elif not {"score", "delta"}.isdisjoint(names) and _are_all_differences_tested(content):
+    elif not {"score", "delta"}.isdisjoint(names) and are_all_tested:
         yield (
             "No printed score differs significantly from the score of "
             f"{content['baseline']} ({threshold}, {test_text})."
-        )
-
-
-def _are_all_differences_tested(content: Content) -> bool:
-    """Return whether all differences were tested. Unreliable scores are not tested."""
-    scores = [one for system in content["systems"] for one in system["scores"].values()]
-    differences = [one["difference"] for one in scores if one["difference"] is not None]
-    return bool(differences) and all(one["significant"] is not None for one in differences)
-
-
-def _explain_counts(content: Content, names: Collection[str]) -> Iterator[str]:
-    """Yield a sentence that explains the numbers of won, tied and lost segments."""
-    counts = [name for name in COMPARATIVES if name in names]
-    if counts:
-        words = join_words([COMPARATIVES[name] for name in counts]).replace(" and ", " or ")
-        yield (
-            f"{join_words(counts).capitalize()}: {get_unit_name(content)} with a {words} score "
-            f"compared with {content['baseline']}."
         )

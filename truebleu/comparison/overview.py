@@ -145,9 +145,9 @@ def build_headline(content: Content) -> SentenceParts:
     if pair["value"] == 0:
         equal_text = f" have the same {metric['name']}, {format_score(score['score'])}."
         return [
-            _build_headline_part(best["name"]),
+            {"system": best["name"]},
             " and ",
-            _build_headline_part(second),
+            {"system": second},
             equal_text,
             *_describe_other_metrics(content, best["name"], name),
         ]
@@ -158,11 +158,19 @@ def build_headline(content: Content) -> SentenceParts:
     unit = "" if is_uncertain else f" {metric['name']}"
     size, uncertainty = _describe_lead(content, pair, format_score)
     best_score = format_score(score["score"])
+    significance, test = "", content["test"]
+    if test is not None:
+        significance = f" The difference is significant at {test['alpha']:g}."
+    if test is not None and is_uncertain:
+        significance = (
+            f" The difference is not significant at {test['alpha']:g}: a difference of this size "
+            "can arise by chance."
+        )
     parts: SentenceParts = [
-        _build_headline_part(best["name"]),
+        {"system": best["name"]},
         f"{baseline}{best_phrase}{system_count_text}: {best_score}{unit}, {size} ",
-        _build_headline_part(second),
-        f"{uncertainty}.{_describe_significance(pair, content['test'])}",
+        {"system": second},
+        f"{uncertainty}.{significance}",
     ]
     unranked = [one["name"] for one in systems if one["scores"][name]["rank"] is None]
     return [
@@ -174,7 +182,6 @@ def build_headline(content: Content) -> SentenceParts:
 
 
 def _describe_single_system(content: Content, metric: Content) -> SentenceParts:
-    """Return the parts of the headline for one system: its score and the interval."""
     format_score = make_formatter(get_score_digits(content, metric, None))
     (system,) = content["systems"]
     score = system["scores"][metric["name"]]
@@ -183,32 +190,12 @@ def _describe_single_system(content: Content, metric: Content) -> SentenceParts:
         low, high = (format_score(score["interval"][end]) for end in ("low", "high"))
         interval_note = f" ({format_percent(content['level'])} interval {low} to {high})"
     text = f" scores {format_score(score['score'])} {metric['name']}{interval_note}."
-    return [_build_headline_part(system["name"]), text]
+    return [{"system": system["name"]}, text]
 
 
 def find_main_metric(content: Content) -> Content | None:
     """Return the first metric that can rank the systems, or None."""
     return next((one for one in content["metrics"] if can_rank(content, one["name"])), None)
-
-
-def _find_deciding_pair(content: Content, metric: str, best: str) -> Content:
-    """Return the pair that decides whether a metric confirms the best system by the first metric.
-
-    If the metric ranks `best` first, this is the pair with the next system, otherwise the pair with
-    the first system.
-    """
-    ranks = {one["name"]: one["scores"][metric]["rank"] for one in content["systems"]}
-    winner = best if ranks[best] == 1 else next(name for name in ranks if ranks[name] == 1)
-    # Pairs are ordered by metric, with the higher-ranked system first.
-    return next(
-        one
-        for one in content["pairs"]
-        if one["metric"] == metric and {winner, best} <= {one["first"], one["second"]}
-    )
-
-
-def _build_headline_part(system: str) -> dict[str, str]:
-    return {"system": system}
 
 
 def _describe_lead(
@@ -232,18 +219,6 @@ def _describe_lead(
     )
 
 
-def _describe_significance(pair: Content, test: Content | None) -> str:
-    """Return a sentence on the significance of a difference, or "" if it was not tested."""
-    if test is None:
-        return ""
-    if pair["significant"]:
-        return f" The difference is significant at {test['alpha']:g}."
-    return (
-        f" The difference is not significant at {test['alpha']:g}: a difference of "
-        "this size can arise by chance."
-    )
-
-
 def _describe_other_metrics(content: Content, best: str, main_metric: str) -> SentenceParts:
     """Return the parts of sentences that say which system the other metrics rank first.
 
@@ -259,7 +234,14 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
         if name == main_metric or scores[best]["rank"] is None:
             continue
         is_first = scores[best]["rank"] == 1
-        pair = _find_deciding_pair(content, name, best)
+        winner = best if is_first else next(one for one in scores if scores[one]["rank"] == 1)
+        # The pair of `best` with the next system or, if another system is first, with that system.
+        # Pairs are ordered by metric, with the higher-ranked system first.
+        pair = next(
+            one
+            for one in content["pairs"]
+            if one["metric"] == name and {winner, best} <= {one["first"], one["second"]}
+        )
         winner = best if is_first else pair["first"]
         is_uncertain = pair["significant"] is False
         p_text = f" ({format_p_equation(content, pair)})" if is_uncertain else ""
@@ -272,9 +254,9 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
         score = format_score(scores[winner]["score"])
         parts += [
             f" But {name} {verb} ",
-            _build_headline_part(winner),
+            {"system": winner},
             f" first{remark}: {score}, {size} ",
-            _build_headline_part(best),
+            {"system": best},
             f"{p_text}{' (significant)' if pair['significant'] else ''}.",
         ]
     sentences = []
@@ -361,7 +343,6 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
 def _build_difference_cell(
     difference: Content | None, metric: Content, format_score: NumberFormatter
 ) -> Cell:
-    """Return a cell with the difference, its p-value and interval."""
     if difference is None:
         return Cell("baseline", mark="baseline")
     p = get_decisive_p(difference)

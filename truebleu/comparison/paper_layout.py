@@ -229,18 +229,32 @@ def build_section(
         score_digits = get_score_digits(content, metric, digits)
         cells_by_name = _build_metric_cells(content, metric, metric_names, score_digits)
         for name, (header, metric_cells) in cells_by_name.items():
-            headers = _build_column_headers(metric, name, header, len(metrics), len(metric_names))
-            table_columns.append((headers, metric_cells))
+            # The headers name the metric if the table has several.
+            metric_header = format_metric_header(metric)
+            title = f"Δ {header}" if name == "delta-interval" else header
+            full_header = metric_header if name == "score" else f"{metric['name']} {title}"
+            if len(metrics) == 1:
+                column = Column(metric_header if name == "score" else title, "score")
+            elif len(metric_names) == 1:
+                column = Column(full_header, "score")
+            else:
+                column = Column(
+                    "score" if name == "score" else title,
+                    "score",
+                    group_header=metric_header,
+                    long_header=full_header,
+                )
+            table_columns.append((column, metric_cells))
     return table_columns
 
 
 def _build_metric_cells(
     content: Content, metric: Content, names: Sequence[str], score_digits: int
 ) -> dict[str, tuple[str, list[Cell]]]:
-    """Return the header and the cells of the columns that a metric has, by column name.
-
-    score_digits: number of decimals of scores.
-    """
+    """Return the header and the cells of the columns that a metric has, by column name."""
+    scores = {one["name"]: one["scores"][metric["name"]] for one in content["systems"]}
+    baseline = scores.get(content["baseline"])
+    has_reliable_baseline = baseline is None or baseline["rank"] is not None
     columns: dict[str, tuple[str, list[Cell]]] = {}
     marked_name = next((name for name in ("score", "delta", "p") if name in names), None)
     for name in names:
@@ -248,47 +262,22 @@ def _build_metric_cells(
             # The best score is marked per metric, and the baseline has no difference.
             cells = [Cell(cell.text) for cell in built_cells]
             if column.group in ("difference", get_unit_name(content)):
-                for cell, is_tested in zip(cells, _list_tested(content, metric), strict=True):
-                    if not is_tested:
+                for cell, score in zip(cells, scores.values(), strict=True):
+                    is_reliable = score["rank"] is not None and has_reliable_baseline
+                    if score["difference"] is None or not is_reliable:
                         cell.text = "–"
             if name == "score":
                 # Other scores are unreliable.
-                scores = [system["scores"][metric["name"]] for system in content["systems"]]
                 ranked_cells = [
-                    cell for cell, one in zip(cells, scores, strict=True) if one["rank"] is not None
+                    cell
+                    for cell, score in zip(cells, scores.values(), strict=True)
+                    if score["rank"] is not None
                 ]
                 mark_best(ranked_cells, higher_is_better=metric["higher_is_better"])
             if name == marked_name:
                 _mark_significance(content, metric, name, cells)
             columns[name] = (column.header, cells)
     return columns
-
-
-def _list_tested(content: Content, metric: Content) -> Iterator[bool]:
-    """Yield whether each system has a reliable difference from the baseline."""
-    scores = {one["name"]: one["scores"][metric["name"]] for one in content["systems"]}
-    baseline = scores.get(content["baseline"])
-    has_reliable_baseline = baseline is None or baseline["rank"] is not None
-    for score in scores.values():
-        yield (
-            score["difference"] is not None and score["rank"] is not None and has_reliable_baseline
-        )
-
-
-def _build_column_headers(
-    metric: Content, name: str, header: str, metric_count: int, column_count: int
-) -> Column:
-    """Return a column without cells. Its headers name the metric if the table has several."""
-    metric_header = format_metric_header(metric)
-    if name == "delta-interval":
-        header = f"Δ {header}"
-    if metric_count == 1:
-        return Column(metric_header if name == "score" else header, "score")
-    full_header = metric_header if name == "score" else f"{metric['name']} {header}"
-    if column_count == 1:
-        return Column(full_header, "score")
-    short_header = "score" if name == "score" else header
-    return Column(short_header, "score", group_header=metric_header, long_header=full_header)
 
 
 def mark_best(cells: Sequence[Cell], *, higher_is_better: bool) -> None:
@@ -417,7 +406,6 @@ def end_text(text: str) -> str:
 
 
 def _use_single_reference_signatures(content: Content) -> Content:
-    """Return the contents with the signatures for scores with each reference alone."""
     references = content.get("by_reference", ())
     names = references[0]["scores"] if references else ()
     return {

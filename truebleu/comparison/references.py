@@ -5,7 +5,7 @@ Warnings report a winner that depends on the reference, and an output that copie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from copy import copy
 from statistics import median
 from typing import Any
@@ -49,24 +49,32 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
             f"{MAX_REFERENCES} references."
         )
         return {**content, "notes": [*content["notes"], {"kind": "many references", "text": text}]}
-    copies = _count_identical_segments(request, columns)
+    identical_counts = {
+        name: segments.count_identical_hypotheses(output, columns)
+        for name, output in request.systems.items()
+    }
     names = [
         name if "ref" in name.lower() else f"ref {name}"
         for name in name_references(request.original_references, len(columns))
     ]
     reference_entries = []
-    for name, column, identical in zip(names, columns, copies, strict=True):
+    for i, (reference, column) in enumerate(zip(names, columns, strict=True)):
+        # The number of identical segments by system (maximum over runs).
+        identical = {
+            name: max(identical_counts[run][i] for run in runs)
+            for name, runs in request.runs.items()
+        }
         # The segments that have this reference, or None for all.
         indices = None
         if not segments.is_file(column) and None in column:
-            indices = [i for i, text in enumerate(column) if text is not None]
+            indices = [k for k, text in enumerate(column) if text is not None]
         single_request = _build_single_request(request, column, indices)
         size = content["segments"] if indices is None else len(indices)
         try:
             scores = _score_single_reference(content, request, single_request)
         except InputError:  # for example, if no segment has this reference
             return content
-        reference_entries.append({"name": name, "segments": size, **scores})
+        reference_entries.append({"name": reference, "segments": size, **scores})
         reference_entries[-1]["identical"] = dict(_describe_copies(identical, size))
     # A metric may fail with some references.
     common = set.intersection(*(set(one["scores"]) for one in reference_entries))
@@ -83,7 +91,6 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
 
 
 def _build_single_request(request: Request, column: Any, indices: list[int] | None) -> Request:
-    """Return the request with one column as the only reference."""
     single_request = copy(request)
     single_request.failure_messages, single_request.external_scores = {}, {}
     single_request.text_summaries = {}
@@ -161,16 +168,6 @@ def _score_single_reference(
 # ---- copies ----
 
 
-def _count_identical_segments(request: Request, columns: Sequence[Any]) -> Iterator[dict[str, int]]:
-    """Yield, per reference, the number of identical segments by system (maximum over runs)."""
-    counts = {
-        name: segments.count_identical_hypotheses(output, columns)
-        for name, output in request.systems.items()
-    }
-    for i in range(len(columns)):
-        yield {name: max(counts[run][i] for run in names) for name, names in request.runs.items()}
-
-
 def _describe_copies(counts: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield how often each system's output equals a reference, and whether that is suspicious."""
     for name, copy_count in counts.items():
@@ -201,26 +198,22 @@ def build_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
     for i, reference in enumerate(content["by_reference"]):
         for system, copies in reference["identical"].items():
             is_reported = system in reported and (i == 0 or copies["share"] > 0.5)
-            if copies["is_copy"] and not is_reported:
-                yield _build_copy_warning(system, reference, copies)
-
-
-def _build_copy_warning(system: str, reference: Content, copies: Content) -> dict[str, Any]:
-    """Return a warning about a system that equals a reference suspiciously often."""
-    name = reference["name"]
-    if copies["share"] > 0.5:
-        explanation = "Is this the reference instead of a system output?"
-    else:
-        explanation = (
-            f"One of the two may be derived from the other, so scores with {name} favour {system}."
-        )
-    return {
-        "kind": "copied reference",
-        "systems": [system],
-        "text": f"{system} is identical to {name} in {copies['segments']:,} of "
-        f"{format_count(reference['segments'], 'segment')} ({100 * copies['share']:.1f}%; median "
-        f"of the other systems: {copies['others_median']:,.0f}). {explanation}",
-    }
+            if not copies["is_copy"] or is_reported:
+                continue
+            name = reference["name"]
+            explanation = "Is this the reference instead of a system output?"
+            if copies["share"] <= 0.5:
+                explanation = (
+                    "One of the two may be derived from the other, so scores with "
+                    f"{name} favour {system}."
+                )
+            yield {
+                "kind": "copied reference",
+                "systems": [system],
+                "text": f"{system} is identical to {name} in {copies['segments']:,} of "
+                f"{format_count(reference['segments'], 'segment')} ({100 * copies['share']:.1f}%; "
+                f"median of the other systems: {copies['others_median']:,.0f}). {explanation}",
+            }
 
 
 def _find_winners(content: Content, metric: str, reference: Content | None = None) -> list[str]:
@@ -247,8 +240,17 @@ def _build_winner_warnings(content: Content) -> Iterator[dict[str, Any]]:
     ]
     if not metrics:
         return
-    systems, verdicts = _compare_winners(content, metrics[0])
     names = [metric["name"] for metric in metrics]
+    # The overall best system and its rival, and a clause on the winner with each reference.
+    best = _find_winners(content, names[0])[0]
+    winners = [_find_winners(content, names[0], one) for one in references]
+    rival = next(one[0] for one in winners if best not in one)
+    overall = _describe_winner(content, metrics[0], content, best, rival)
+    verdicts = [f"with all references {overall}"]
+    for reference, (winner, *_) in zip(references, winners, strict=True):
+        runner_up = best if winner != best else rival
+        verdict = _describe_winner(content, metrics[0], reference, winner, runner_up)
+        verdicts.append(f"with {reference['name']} alone {verdict}")
     separator = f". By {names[0]}, " if len(names) > 1 else ": "
     text = (
         f"{join_words(names)}: the best system depends on the reference{separator}"
@@ -257,7 +259,7 @@ def _build_winner_warnings(content: Content) -> Iterator[dict[str, Any]]:
     yield {
         "kind": "winner depends on the reference",
         "metrics": names,
-        "systems": systems,
+        "systems": [best, rival],
         "text": text,
     }
 
@@ -269,20 +271,6 @@ def _depends_on_reference(content: Content, metric: str) -> bool:
         all(name in _find_winners(content, metric, one) for one in references)
         for name in _find_winners(content, metric)
     )
-
-
-def _compare_winners(content: Content, metric: Content) -> tuple[list[str], list[str]]:
-    """Return the best system and its rival, and a clause on the winner with each reference."""
-    name, references = metric["name"], content["by_reference"]
-    best = _find_winners(content, name)[0]
-    winners = [_find_winners(content, name, one) for one in references]
-    rival = next(one[0] for one in winners if best not in one)
-    verdicts = [f"with all references {_describe_winner(content, metric, content, best, rival)}"]
-    for reference, (winner, *_) in zip(references, winners, strict=True):
-        runner_up = best if winner != best else rival
-        verdict = _describe_winner(content, metric, reference, winner, runner_up)
-        verdicts.append(f"with {reference['name']} alone {verdict}")
-    return [best, rival], verdicts
 
 
 def _describe_winner(

@@ -33,8 +33,6 @@ from truebleu._kernel import InputError, __version__
 from truebleu.text.argument_checks import is_whole_number, load_json
 from truebleu.text.operating_system import lock_file
 
-_HASH = re.compile("[0-9a-f]{64}")
-
 
 class Input(NamedTuple):
     """An input file, and the SHA-256 of its text."""
@@ -135,7 +133,7 @@ def _parse_time(value: Any) -> datetime:
 
 
 def _parse_input_file(value: Any) -> Input:
-    if not _HASH.fullmatch(value["sha256"]):
+    if not re.fullmatch("[0-9a-f]{64}", value["sha256"]):
         raise ValueError
     return Input(_parse_string(value["file"]), value["sha256"])
 

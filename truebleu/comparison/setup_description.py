@@ -530,7 +530,6 @@ def describe_result(content: Mapping[str, Any]) -> SetupDescription:
 
 
 def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescription:
-    """Return the setup that metric names and their signatures, if known, describe."""
     metrics: dict[tuple[str, str | None], Cited] = {}
     test_sets: dict[str, None] = {}
     fields: dict[str, str] = {}
@@ -601,7 +600,6 @@ def _list_metric_keys(name: str | None, metric: Metric[Any] | None) -> tuple[str
 
 
 def _describe_test_set(name: str, registry_file: str | None) -> Cited:
-    """Return the name of a test set for use in a sentence, with its citation."""
     citation = catalogue.get_entry(name, registry_file).citation or ""
     base, separator, part = name.partition("/")
     title = TEST_SET_NAMES.get(base, base.upper()) + separator + part

@@ -47,17 +47,6 @@ def has_several_runs(runs: Mapping[str, Sequence[str]]) -> bool:
     return any(len(outputs) > 1 for outputs in runs.values())
 
 
-def format_run_count(runs: Mapping[str, Sequence[str]]) -> str:
-    """Return the number of runs for signatures, or "var" if it varies between systems."""
-    counts = {len(outputs) for outputs in runs.values()}
-    return str(counts.pop()) if len(counts) == 1 else "var"
-
-
-def all_accept_tokens(metrics: Iterable[object]) -> bool:
-    """Return whether every metric accepts tokenized text."""
-    return all(getattr(metric, "tokenize", None) == "none" for metric in metrics)
-
-
 def _list_runs(hypotheses: Any, *, accepts_tokens: bool) -> Iterable[Any]:
     """Return the runs of a system. Hypotheses that are a single output are one run."""
     if isinstance(hypotheses, Mapping):

@@ -15,7 +15,7 @@ from truebleu.metrics.scores import Statistics
 from truebleu.reports import payload
 from truebleu.text import segments, tokenizers
 from truebleu.text.argument_checks import is_whole_number
-from truebleu.text.segments import File, Texts
+from truebleu.text.segments import Texts
 
 # Lowest frequency of each bin. With external counts, a word may have the frequency 0.
 FREQUENCY_EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
@@ -23,9 +23,6 @@ EXTERNAL_FREQUENCY_EDGES: tuple[int, ...] = (0, *FREQUENCY_EDGES)
 
 # Default source of the word frequencies.
 REFERENCE_COUNTS = "references"
-
-FREQUENCY_BLOCK = "frequency"
-LENGTH_BLOCK = "lengths"
 
 
 def encode_lengths(
@@ -56,7 +53,7 @@ def encode_lengths(
         )
     manifest_entry = {
         "tokenizer": tokenizers.format_signature_label(metric.tokenize),
-        "block": LENGTH_BLOCK,
+        "block": "lengths",
     }
     return manifest_entry, payload.encode_indices(map(int, token_counts))
 
@@ -79,7 +76,7 @@ def encode_frequencies(
     if counts is not None:
         frequencies = [min(counts.get(word, 0), edges[-1]) for word in corpus.vocabulary()]
     table = corpus.buckets(edges, frequencies)
-    manifest_entry = describe_frequencies(len(corpus), edges, source, FREQUENCY_BLOCK)
+    manifest_entry = describe_frequencies(len(corpus), edges, source, "frequency")
     if len(table) < segment_count:
         zero_rows = bytes(8 * table.width * (segment_count - len(table)))
         table = table.concatenated(Table.from_bytes(zero_rows, table.width))
@@ -97,9 +94,22 @@ def describe_frequencies(
 
 
 def parse_word_counts(value: Any) -> tuple[Mapping[str, int], str]:
-    """Return the word counts from a mapping or a file, and the name of their source."""
+    """Return the word counts from a mapping or a file, and the name of their source.
+
+    Each line of a file has a word, a tab and a number.
+    """
     if segments.is_file(value):
-        return read_word_counts(segments.as_file(value)), segments.get_file_name(value) or "a file"
+        file = segments.as_file(value)
+        counts: dict[str, int] = {}
+        for number, line in enumerate(file.read_lines(), 1):
+            word, tab, count = line.rstrip("\r").rpartition("\t")
+            if not tab or not is_whole_number(count):
+                raise InputError(
+                    f"{file.format_label('word counts')}, line {number}: expected a word, a tab "
+                    f"and a number, found {line[:80]!r}"
+                )
+            counts[word] = counts.get(word, 0) + int(count)
+        return counts, segments.get_file_name(value) or "a file"
     if not hasattr(value, "items"):
         raise TypeError(
             "word_counts: expected a mapping from words to counts, or a file, found "
@@ -109,17 +119,3 @@ def parse_word_counts(value: Any) -> tuple[Mapping[str, int], str]:
         if type(count) is not int or count < 0:
             raise InputError(f"word_counts: {word!r}: expected a whole number, found {count!r}")
     return value, "given counts"
-
-
-def read_word_counts(file: File) -> dict[str, int]:
-    """Read word counts from a file with a word, a tab and a number per line."""
-    counts: dict[str, int] = {}
-    for number, line in enumerate(file.read_lines(), 1):
-        word, tab, count = line.rstrip("\r").rpartition("\t")
-        if not tab or not is_whole_number(count):
-            raise InputError(
-                f"{file.format_label('word counts')}, line {number}: expected a word, a tab and a "
-                f"number, found {line[:80]!r}"
-            )
-        counts[word] = counts.get(word, 0) + int(count)
-    return counts

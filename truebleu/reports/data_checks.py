@@ -210,20 +210,6 @@ class RoleTotals(NamedTuple):
     marks: dict[str, int]
 
 
-def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes: int) -> int:
-    """Return the number of leading segments whose texts take up at most `max_bytes` on disk.
-
-    Texts that are already in memory do not count towards this limit.
-    """
-    columns = list(columns)
-    disk_columns = [column for column in columns if isinstance(column, DiskLines)]
-
-    def sum_text_sizes(count: int) -> int:
-        return sum(column.get_prefix_size(count) for column in disk_columns)
-
-    return bisect_right(range(1, len(columns[0]) + 1), max_bytes, key=sum_text_sizes)
-
-
 def find_flags(
     systems: Sequence[Texts],
     references: Sequence[Texts],
@@ -245,8 +231,15 @@ def find_flags(
     negation_words = NEGATION_WORDS.get(language or "", "").split()
     sources = [] if source is None else [source]
     segments = len(systems[0])
-    checked = count_fitting_segments((*systems, *references, *sources), MAX_CHECKED_BYTES)
-    columns = [to_kernel_texts(column, checked) for column in (*systems, *references, *sources)]
+    all_texts = (*systems, *references, *sources)
+    # Texts that are already in memory do not count towards the limit.
+    disk_columns = [column for column in all_texts if isinstance(column, DiskLines)]
+    checked = bisect_right(
+        range(1, segments + 1),
+        MAX_CHECKED_BYTES,
+        key=lambda count: sum(column.get_prefix_size(count) for column in disk_columns),
+    )
+    columns = [to_kernel_texts(column, checked) for column in all_texts]
     references_start, references_end = len(systems), len(systems) + len(references)
     flagged_columns = _kernel.health(
         columns[:references_start],

@@ -201,7 +201,16 @@ def _find_segments_behind_delta(inputs: FindingInputs) -> Iterator[Finding]:
     groups = list(_score_groups(inputs, pair))
     if inputs.significant_pairs is None or {best, compared} in inputs.significant_pairs:
         for group in groups:
-            yield from _find_concentrated_delta(inputs, pair, group)
+            remaining_share = group.remaining_delta / delta
+            if 2 * group.size >= inputs.segments or remaining_share >= 0.5:
+                continue
+            size_text = f"{format_count(group.size, 'segment')}, {group.size / inputs.segments:.0%}"
+            text = (
+                f"Most of the difference between {best} and {compared} comes from {group.title} "
+                f"({size_text}): {setting.label} {format_delta(delta)} in all segments, "
+                f"{format_delta(group.remaining_delta)} without them"
+            )
+            yield Finding("concentrated", 1 - remaining_share, text, **state, **group.filters)
     yield from _find_reversed_orders(inputs, pair, groups)
 
 
@@ -230,22 +239,6 @@ def _score_groups(inputs: FindingInputs, pair: _ComparedPair) -> Iterator[_Segme
                     group_scores[0][position] - group_scores[1][position],
                     pair.delta + score_changes[0][position] - score_changes[1][position],
                 )
-
-
-def _find_concentrated_delta(
-    inputs: FindingInputs, pair: _ComparedPair, group: _SegmentGroup
-) -> Iterator[Finding]:
-    """Find out whether most of the delta comes from fewer than half of the segments."""
-    if 2 * group.size >= inputs.segments or group.remaining_delta / pair.delta >= 0.5:
-        return
-    size_text = f"{format_count(group.size, 'segment')}, {group.size / inputs.segments:.0%}"
-    text = (
-        f"Most of the difference between {pair.best} and {pair.compared} comes from "
-        f"{group.title} ({size_text}): {pair.setting.label} {pair.format_delta(pair.delta)} in all "
-        f"segments, {pair.format_delta(group.remaining_delta)} without them"
-    )
-    weight = 1 - group.remaining_delta / pair.delta
-    yield Finding("concentrated", weight, text, **pair.state, **group.filters)
 
 
 def _find_reversed_orders(
@@ -348,7 +341,6 @@ def _find_decisive_segments(inputs: FindingInputs, pair: _ComparedPair) -> Itera
 
 
 def _find_identical_outputs(inputs: FindingInputs, pair: _ComparedPair) -> Iterator[Finding]:
-    """Find segments in which both systems have the same output."""
     best, compared = pair.best, pair.compared
     identical_count = _kernel.count_same(
         to_kernel_texts(inputs.systems[best]), to_kernel_texts(inputs.systems[compared])
@@ -367,7 +359,6 @@ def _find_identical_outputs(inputs: FindingInputs, pair: _ComparedPair) -> Itera
 
 
 def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
-    """Find flags that are frequent, or much more frequent in one system than in others."""
     flag_entry = inputs.health
     available_flags = {flag["id"] for flag in flag_entry["flags"]}
     names = list(inputs.systems)
@@ -402,7 +393,6 @@ def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def _list_counts(counts: Sequence[int]) -> str:
-    """Return the counts as a list, or as a range if there are many."""
     low, high = min(counts), max(counts)
     if not high:
         return "none"
@@ -412,7 +402,6 @@ def _list_counts(counts: Sequence[int]) -> str:
 
 
 def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
-    """Find punctuation marks that systems use much more or much less often than references."""
     if inputs.is_redacted:
         return
     names = list(inputs.systems)

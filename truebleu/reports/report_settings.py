@@ -129,8 +129,9 @@ def select_further_metrics(also: Any, metrics: Sequence[Metric]) -> list[Any]:
     viewer_metrics = [metric for metric in metrics if metric.NAME in VIEWER_METRICS]
     further_metrics: list[Any] = []
     is_single = isinstance(also, str) or not hasattr(also, "__iter__")
+    names_of_parameters = {name for metric in viewer_metrics for name in metric.parameters}
     for item in [also] if is_single else also:
-        if isinstance(item, str) and _is_parameter_change(item, viewer_metrics):
+        if isinstance(item, str) and ("=" in item or item.partition("+")[0] in names_of_parameters):
             further_metrics += _apply_parameter_changes(item, viewer_metrics)
         else:
             further_metrics += registry.resolve_metrics([item])
@@ -163,11 +164,6 @@ def find_unicode_form(metrics: Sequence[Any]) -> str | None:
             f"({', '.join(map(repr, forms))}). Use the same form for all metrics of a report."
         )
     return next(iter(forms), None)
-
-
-def _is_parameter_change(text: str, compared_metrics: Sequence[Metric]) -> bool:
-    name = text.partition("+")[0].partition("=")[0]
-    return "=" in text or any(name in metric.parameters for metric in compared_metrics)
 
 
 def _apply_parameter_changes(changes: str, compared_metrics: Sequence[Metric]) -> Iterator[Metric]:

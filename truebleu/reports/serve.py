@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 
 LOOPBACK_ADDRESS = "127.0.0.1"
 
-# Maximum number of segments in a single request.
 MAX_SEGMENTS_PER_REQUEST = 1 << 14
 
-# Idle time after which a connection is closed.
 CONNECTION_TIMEOUT_SECONDS = 60
 
 # Headers of every response, which tell browsers not to cache it, guess its type, or embed it
@@ -75,8 +73,15 @@ class Server(ThreadingHTTPServer):
         except OSError as error:
             error.filename = f"{LOOPBACK_ADDRESS}:{port}"
             raise
+        # The base URL is relative, so the page does not contain the token.
+        connect, text_server = ("'none'", None) if data.is_redacted else ("'self'", {"base": "./"})
         try:
-            self._page_bytes, self._policy = _render_server_page(data, workers)
+            manifest = data.build_manifest(data.segment_count, text_server)
+            blocks = data.encode_numeric_blocks()
+            self._page_bytes = html_page.render_page(manifest, blocks, workers, connect)
+            # The content-security policy of the page, for the HTTP header.
+            policy = html_page.format_policy(html_page.load_report_viewer(), connect)
+            self._policy = f"{policy}; frame-ancestors 'none'"
         except BaseException:
             self.server_close()
             raise
@@ -99,13 +104,6 @@ class Server(ThreadingHTTPServer):
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
-    # ---- resources ----
-
-    @property
-    def accepted_hosts(self) -> tuple[str, ...]:
-        """Accepted values of the `Host` header."""
-        return f"{LOOPBACK_ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
-
     def build_response(self, target: str) -> Response:
         """Return the response to a request; `target` contains its path and query."""
         path, question_mark, query = target.partition("?")
@@ -123,7 +121,6 @@ class Server(ThreadingHTTPServer):
         )
 
     def _build_text_response(self, query: str) -> Response:
-        """Return the response to a query for texts."""
         try:
             pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
             fields = dict(pairs)
@@ -139,31 +136,17 @@ class Server(ThreadingHTTPServer):
         if last - first > MAX_SEGMENTS_PER_REQUEST:
             return BAD_REQUEST
         try:
-            blocks = [self._encode_role_texts(role, first, last) for role in roles]
+            texts_of_roles = [self._texts_by_role[role] for role in roles]
+            for texts in texts_of_roles:
+                if isinstance(texts, DiskLines):
+                    texts.check_unchanged()
+            blocks = [payload.encode_text_range(texts, first, last) for texts in texts_of_roles]
         except (InputError, OSError) as error:
             # The file is missing or has changed. A client with the token may see the reason.
             return _make_response(
                 HTTPStatus.CONFLICT, PLAIN_TEXT_TYPE, str(error).encode("utf-8", "replace")
             )
         return Response(HTTPStatus.OK, "application/octet-stream", blocks)
-
-    def _encode_role_texts(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
-        texts = self._texts_by_role[role]
-        if isinstance(texts, DiskLines):
-            texts.check_unchanged()
-        return payload.encode_text_range(texts, first, last)
-
-
-def _render_server_page(data: ReportData, workers: int) -> tuple[bytes, str]:
-    """Return the page, and its content-security policy for the HTTP header."""
-    # The base URL is relative, so the page does not contain the token.
-    connect_source, text_server = (
-        ("'none'", None) if data.is_redacted else ("'self'", {"base": "./"})
-    )
-    manifest = data.build_manifest(data.segment_count, text_server)
-    page = html_page.render_page(manifest, data.encode_numeric_blocks(), workers, connect_source)
-    policy = html_page.format_policy(html_page.load_report_viewer(), connect_source)
-    return page, f"{policy}; frame-ancestors 'none'"
 
 
 def _parse_decimal(text: str) -> int:
@@ -194,7 +177,6 @@ def _make_response(
 
 
 def _make_error_response(status: HTTPStatus) -> Response:
-    """Return a response that contains only a status."""
     return _make_response(status, PLAIN_TEXT_TYPE, f"{status.phrase}\n".encode())
 
 
@@ -207,19 +189,16 @@ BAD_REQUEST = _make_error_response(HTTPStatus.BAD_REQUEST)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Handler for the requests of a connection."""
-
     server: Server
     protocol_version = "HTTP/1.1"
     timeout = CONNECTION_TIMEOUT_SECONDS
 
     def do_GET(self) -> None:
-        """Send the page, the requested texts or an error status."""
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             # An unread body would be parsed as the next request.
             self.close_connection = True
             self._send_response(BAD_REQUEST)
-        elif not _is_same_origin(self.headers, self.server.accepted_hosts):
+        elif not _is_same_origin(self.headers, self.server.server_port):
             self._send_response(FORBIDDEN)
         else:
             self._send_response(self.server.build_response(self.path))
@@ -255,12 +234,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing, because requests are private."""
 
 
-def _is_same_origin(headers: Any, hosts: tuple[str, ...]) -> bool:
+def _is_same_origin(headers: Any, port: int) -> bool:
     """Return whether a request comes from the page, or from a user who typed or clicked its URL.
 
     A page from another site sends its own `Origin`. With DNS rebinding, the other site's name is in
     `Host`. Current browsers also send `Sec-Fetch-Site`.
     """
+    hosts = [f"{name}:{port}" for name in (LOOPBACK_ADDRESS, "localhost")]
     if headers.get_all("Host", []) not in [[host] for host in hosts]:
         return False
     origins = headers.get_all("Origin", [])

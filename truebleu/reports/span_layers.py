@@ -11,12 +11,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.comparison.segment_labels import SegmentNames
 from truebleu.explanation.naive_bleu import Tokens, split_text
-from truebleu.meta_evaluation.error_spans import (
-    SOURCE,
-    TARGET,
-    ErrorSpan,
-    ErrorSpans,
-)
+from truebleu.meta_evaluation.error_spans import SOURCE, TARGET, ErrorSpan, ErrorSpans
 from truebleu.meta_evaluation.score_files import format_names, get_error_weight
 from truebleu.reports import payload
 from truebleu.resegmentation.token_units import locate_tokens

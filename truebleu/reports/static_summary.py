@@ -31,8 +31,18 @@ def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     """Yield the blocks of the summary: the result and its significance, tables, and settings."""
     content = display_scale.convert_to_scale(manifest["comparison"], manifest["scale"])
     yield Heading(1, manifest["title"])
-    yield Paragraph(_describe_inputs(manifest))
-    yield from _describe_resegmentations(manifest)
+    # The tables already name the baseline.
+    inputs = [comparison_layout.format_title(manifest["comparison"])]
+    if manifest["documents"] is not None:
+        inputs.append(format_count(len(manifest["documents"]["names"]), "document"))
+    yield Paragraph(", ".join(inputs))
+    entries = manifest["resegmentation"] or ()
+    for system, entry in zip(manifest["systems"], entries, strict=bool(entries)):
+        if entry is not None:
+            yield Paragraph(f"Re-segmented: {system['name']}: {entry['text']}.")
+            if entry["problems"]:
+                problems = join_words(entry["problems"])
+                yield Paragraph(f"Warning: {system['name']}: {problems}.", "caution")
     yield from overview.build_first_screen(content)
     for text in comparison_layout.list_disagreements(content):
         yield Paragraph(text, "caution")
@@ -47,7 +57,6 @@ def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
 
 
 def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
-    """Yield a table of the glossary terms that each system used."""
     glossary = manifest["terms"]
     if glossary is None:
         return
@@ -73,7 +82,6 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
 
 
 def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
-    """Return tables with the scores per reference, if there are several references."""
     content = display_scale.convert_to_scale(manifest["comparison"], manifest["scale"])
     tables = list(comparison_layout.build_reference_tables(content))
     return [Heading(2, "Scores per reference"), *tables] if tables else []
@@ -135,34 +143,6 @@ def _render_human_view(manifest: Content) -> str:
     table_html = html.render_body(meta_layout.lay_out_report_section(content), "section")
     charts_html = charts.render_charts(content) if content["systems"] else ""
     return f'<div id="people" class="people">\n{table_html}{charts_html}\n</div>\n'
-
-
-# ---- descriptions ----
-
-
-def _describe_inputs(manifest: Content) -> str:
-    """Describe the inputs: systems, segments, references and documents."""
-    comparison = manifest["comparison"]
-    # The tables already name the baseline.
-    parts = [comparison_layout.format_title(comparison)]
-    documents = manifest["documents"]
-    if documents is not None:
-        parts.append(format_count(len(documents["names"]), "document"))
-    return ", ".join(parts)
-
-
-def _describe_resegmentations(manifest: Content) -> Iterator[Paragraph]:
-    """Yield the method and the coverage of each re-segmented text, and its problems."""
-    entries = manifest["resegmentation"] or ()
-    for system, entry in zip(manifest["systems"], entries, strict=bool(entries)):
-        if entry is not None:
-            yield Paragraph(f"Re-segmented: {system['name']}: {entry['text']}.")
-            if entry["problems"]:
-                problems = join_words(entry["problems"])
-                yield Paragraph(f"Warning: {system['name']}: {problems}.", "caution")
-
-
-# ---- facts ----
 
 
 def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:

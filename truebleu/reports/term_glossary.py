@@ -25,7 +25,6 @@ UNSPACED_SCRIPTS = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
 )
-TERMS_BLOCK = "terms"
 
 
 class Term(NamedTuple):
@@ -46,38 +45,34 @@ def parse_glossary(value: Any) -> tuple[list[Term], str]:
     term.
     """
     targets_by_source: dict[str, dict[str, int]] = {}
-    entries, role, name = _enumerate_glossary_entries(value)
-    unit = "line" if segments.is_file(value) else "pair"
+    entries: Iterable[tuple[int, Any]]
+    if segments.is_file(value):
+        file = segments.as_file(value)
+        # Files may contain empty lines to separate groups of terms.
+        entries = ((n, row) for n, row in segments.read_numbered_rows(file) if row != [""])
+        role, unit = file.format_label("terms"), "line"
+        name = segments.get_file_name(value) or "a file"
+    else:
+        pairs = value.items() if hasattr(value, "items") else value
+        if isinstance(pairs, str | bytes) or not hasattr(pairs, "__iter__"):
+            raise TypeError(
+                "terms: expected a mapping from source terms to target terms, pairs of terms, or "
+                f"a file, found {type(value).__name__}"
+            )
+        entries, role, unit, name = enumerate(pairs, 1), "terms", "pair", "given terms"
     for line_number, fields in entries:
-        source, target = _parse_term_pair(f"{role}, {unit} {line_number}", fields)
+        location = f"{role}, {unit} {line_number}"
+        source, target = _parse_term_pair(location, fields)
         targets = targets_by_source.setdefault(source, {})
         if target in targets:
             raise InputError(
-                f"{role}, {unit} {line_number}: duplicate term pair {source!r}, {target!r} "
-                f"(first in {unit} {targets[target]})"
+                f"{location}: duplicate term pair {source!r}, {target!r} (first in {unit} "
+                f"{targets[target]})"
             )
         targets[target] = line_number
     if not targets_by_source:
         raise InputError(f"{role}: no terms found")
     return [Term(source, tuple(targets)) for source, targets in targets_by_source.items()], name
-
-
-def _enumerate_glossary_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
-    """Return the numbered entries, and the glossary's names for messages and for the page."""
-    if segments.is_file(value):
-        file = segments.as_file(value)
-        # Files may contain empty lines to separate groups of terms.
-        filled_rows = (
-            (n, fields) for n, fields in segments.read_numbered_rows(file) if fields != [""]
-        )
-        return filled_rows, file.format_label("terms"), segments.get_file_name(value) or "a file"
-    pairs = value.items() if hasattr(value, "items") else value
-    if isinstance(pairs, str | bytes) or not hasattr(pairs, "__iter__"):
-        raise TypeError(
-            "terms: expected a mapping from source terms to target terms, pairs of terms, or "
-            f"a file, found {type(value).__name__}"
-        )
-    return enumerate(pairs, 1), "terms", "given terms"
 
 
 def _parse_term_pair(location: str, fields: Any) -> tuple[str, str]:
@@ -230,7 +225,7 @@ def count_term_uses(
         "used": {system: sum(one["used"][system] for one in entries) for system in systems},
         "segments": len(set().union(*source_segments)),
         "terms": entries,
-        "block": TERMS_BLOCK,
+        "block": "terms",
     }
     block = [[source_segments[k], missed_segments[k]] for k in range(len(terms))]
     return manifest_entry, payload.to_script_json(block).encode()

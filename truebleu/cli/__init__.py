@@ -114,17 +114,6 @@ class Terminated(SystemExit):
     """SIGTERM or SIGHUP was received; `code` is the exit status that shells report."""
 
 
-def raise_on_signals() -> None:
-    """Make SIGTERM and SIGHUP raise `Terminated`, so that temporary files are removed.
-
-    Ignored signals stay ignored, because nohup and shells rely on this.
-    """
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _raise_terminated)
-
-
 def _raise_terminated(number: int, _: object) -> None:
     # A second signal must not interrupt the removal of temporary files.
     for ignored_signal in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
@@ -156,7 +145,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run_and_report_errors(list(arguments))
     # In a short process, garbage collection costs more time than it saves.
     gc.disable()
-    raise_on_signals()
+    # Let these signals raise `Terminated`, so that temporary files are removed. Ignored signals
+    # stay ignored, because nohup and shells rely on this.
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _raise_terminated)
     status = _run_and_report_errors(sys.argv[1:])
     # Without freeze(), Python examines every object again at exit, which takes a tenth of the run
     # time on a test set. With freeze(), DuckDB warns about remaining objects.
@@ -166,7 +160,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run_and_report_errors(arguments: list[str]) -> int:
-    """Run a command line, print its error if there is one, and return the exit status."""
     try:
         _run_command(arguments)
     except UsageError as error:
@@ -243,7 +236,6 @@ def _lacks_command(arguments: Sequence[str]) -> bool:
 
 
 def _print_help(words: list[str]) -> None:
-    """Print the general help, the help of a command, or the list of metrics."""
     if not words:
         build_parsers()[0].print_help()
     elif words == ["metrics"]:

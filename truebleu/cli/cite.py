@@ -96,7 +96,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescription:
-    """Return the setup from the result files, or from the methods on the command line."""
     flags = {"metrics": "-m/--metrics", "test": "--test", "correction": "--correction"}
     flags |= {"test_set": "-t/--test-set", "registry": "--registry"}
     if options.results:

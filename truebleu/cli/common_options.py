@@ -158,11 +158,8 @@ def parse_confidence_level(text: str) -> float:
 
 def parse_seed(text: str) -> int | None:
     """Parse a seed. The word "none" gives None, for a new seed in every run."""
-    return (
-        None
-        if text.lower() == "none"
-        else make_integer_type(0, 2**argument_checks.MAX_SEED_BITS - 1)(text)
-    )
+    parse_number = make_integer_type(0, 2**argument_checks.MAX_SEED_BITS - 1)
+    return None if text.lower() == "none" else parse_number(text)
 
 
 def _parse_scale(text: str) -> int:
@@ -676,7 +673,6 @@ def _identify_file(path: str) -> object:
 
 
 def _can_convert(value_type: Any, word: str) -> bool:
-    """Return whether a word can be converted to this type."""
     try:
         value_type(word)
     except (ValueError, TypeError):

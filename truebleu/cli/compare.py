@@ -150,7 +150,6 @@ def list_warnings(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _get_display_options(options: argparse.Namespace, output_format: str) -> dict[str, Any]:
-    """Return the options of a format. Raise UsageError if an option is invalid or has no effect."""
     choice: dict[str, Any] = dict(shared.get_paper_options(options, output_format))
     parts = [] if files.uses_tables(options) else options.by or []
     for name in parts:
@@ -201,13 +200,15 @@ def _compare_tables(options: argparse.Namespace, output: Results, choice: dict[s
 def _build_table_requests(
     options: argparse.Namespace, progress: Progress
 ) -> Iterator[tuple[dict[str, Any], Request]]:
-    """Yield the group key and the request of each comparison of tables."""
     metrics = metric_options.select_metrics(options)
     testing = _build_significance(options)
-
-    def make_request(
-        systems: Mapping[str, Any], references: Any, **request_arguments: Any
-    ) -> Request:
+    within = list(dict.fromkeys(getattr(options, "within", None) or ()))
+    groups: Mapping[Any, tuple[Mapping[str, Any], Any]]
+    if getattr(options, "bucket", None):
+        groups = tabular_inputs.aggregate_buckets(options, list(metrics), progress)
+    else:
+        groups = tabular_inputs.read_systems(options, progress)
+    for key, (systems, references) in groups.items():
         with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
             request = Request(
                 systems,
@@ -217,13 +218,10 @@ def _build_table_requests(
                 baseline=options.baseline,
                 order=options.order,
                 workers=options.threads,
-                **request_arguments,
             )
         request.progress = progress.callback
         request.language = metric_options.get_language_tag(options)
-        return request
-
-    yield from tabular_inputs.build_requests(options, metrics, progress, make_request)
+        yield dict(zip(within, key, strict=True)), request
 
 
 def build_request(
@@ -279,7 +277,6 @@ def build_request(
 
 
 def _build_significance(options: argparse.Namespace) -> Significance:
-    """Return the settings of the significance test and the confidence intervals."""
     tests_by_option = {
         f"--test {options.test}": options.test,
         "-par/--paired-ar": "ar" if options.paired_ar else None,

@@ -20,13 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from truebleu.cli.common_options import HELP, Command, OptionGroup
-from truebleu.cli.output import (
-    PIPE_CLOSED,
-    UnavailableError,
-    UsageError,
-    open_page,
-    print_text,
-)
+from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, open_page, print_text
 from truebleu.text.operating_system import write_atomically
 from truebleu.text.terminal_layout import wrap_command
 
@@ -58,7 +52,6 @@ NEXT_COMMANDS = {
     "score REFERENCE -i SYSTEM": "score your own files",
     "help": "list all commands",
 }
-# The maximum width of a command.
 MAX_LINE_WIDTH = 79
 
 TEXTS = OptionGroup(
@@ -127,8 +120,5 @@ def _format_command(prompt: str, words: Sequence[str]) -> str:
 
 
 COMMAND = Command(
-    "truebleu demo [options]",
-    __doc__,
-    lambda _: [TEXTS, OptionGroup("running", HELP)],
-    run,
+    "truebleu demo [options]", __doc__, lambda _: [TEXTS, OptionGroup("running", HELP)], run
 )

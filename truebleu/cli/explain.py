@@ -82,7 +82,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
-    """Return the hypotheses and references on the command line, and the source."""
     hypotheses: Sequence[str] = options.hypothesis or ()
     flags = {"references": "REF", "input": "-i/--input", "segment": "-n/--segment"}
     flags |= {"resegment": "--resegment", "docs": "--docs", "hyp_docs": "--hyp-docs"}
@@ -106,7 +105,6 @@ def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, di
 
 
 def _read_files(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
-    """Return the hypotheses and references in files, and further arguments for `explain`."""
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
     ):
@@ -118,11 +116,7 @@ def _read_files(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, di
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
         raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")
-    arguments = {
-        "segment": options.segment,
-        "workers": options.threads,
-        "source": inputs.source,
-    }
+    arguments = {"segment": options.segment, "workers": options.threads, "source": inputs.source}
     return inputs.systems, inputs.read_references(), arguments
 
 

@@ -17,13 +17,12 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from truebleu.bleu_family.family_catalogue import family
 from truebleu.bleu_family.family_member import Member
-from truebleu.bleu_family.family_scores import FamilyScores
 from truebleu.bleu_family.identify import parse_printed_score, which
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
@@ -170,21 +169,17 @@ def _score_members(options: argparse.Namespace) -> FamilyResult:
         for name, table in scores_by_system.items()
         for row in table
     ]
-    return {"scores": rows, **_describe_resegmentation(inputs)}, _build_score_elements(
-        scores_by_system, options.scale
-    )
-
-
-def _build_score_elements(scores_by_system: dict[str, FamilyScores], scale: int) -> Iterator[Block]:
-    """Yield the tables of bounded and unbounded scores, sorted by the first system's scores."""
+    # Tables are sorted by the first system's scores.
     first = next(iter(scores_by_system.values()))
     systems = scores_by_system if len(scores_by_system) > 1 else None
+    blocks: list[Block] = []
     for is_bounded, title in ((True, ""), (False, "Scores without an upper bound")):
-        header, *rows = first.format_rows(bounded=is_bounded, systems=systems, scale=scale)
-        if rows:
-            yield from [Heading(2, title)] if title else []
-            yield Table.from_text_rows(header, rows, (0, len(header) - 1))
-    yield from (Paragraph(line, "note") for line in first.list_defects())
+        header, *cells = first.format_rows(bounded=is_bounded, systems=systems, scale=options.scale)
+        if cells:
+            blocks += [Heading(2, title)] if title else []
+            blocks.append(Table.from_text_rows(header, cells, (0, len(header) - 1)))
+    blocks += [Paragraph(line, "note") for line in first.list_defects()]
+    return {"scores": rows, **_describe_resegmentation(inputs)}, blocks
 
 
 def _find_matching_variants(options: argparse.Namespace) -> FamilyResult:

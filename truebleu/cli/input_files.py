@@ -105,19 +105,16 @@ FILTERS = """
     --domain NAME          keep only documents of this domain
     --documents ID...      keep only these documents
     """
-_TEST_SET = f"""
+TEST_SET = OptionGroup(
+    "test set",
+    f"""
     -t --test-set NAME     use a published test set such as wmt22 instead of REF (see truebleu
                            testset list); commas concatenate several test sets
     --ref NAME...          use these references of the test set, such as A (default: the test set's
                            preferred references)
     {FILTERS.strip()}
     {REGISTRY.strip()}
-    """
-
-
-TEST_SET = OptionGroup(
-    "test set",
-    _TEST_SET,
+    """,
     description="Select the language pair with -l. -i @NAME scores an output from the test set.",
 )
 
@@ -302,11 +299,7 @@ class Inputs:
         facts: dict[str, Any] = {}
         if self.test_set is not None:
             part = self.test_set.part
-            facts["test_set"] = {
-                **part.signature,
-                "segments": len(part),
-                "sha256": part.sha256,
-            }
+            facts["test_set"] = {**part.signature, "segments": len(part), "sha256": part.sha256}
         if self.resegmentations:
             facts["resegmentation"] = {
                 system: result.to_dict() for system, result in self.resegmentations.items()
@@ -581,12 +574,8 @@ class SelectedTestSet:
     def get_labels(self) -> dict[str, list[str]]:
         """Return the document, original language and domain of each segment, if known."""
         part = self.part
-        labels = (
-            ("document", part.documents),
-            ("origlang", part.origlangs),
-            ("domain", part.domains),
-        )
-        return {name: values for name, values in labels if values is not None}
+        labels = {"document": part.documents, "origlang": part.origlangs, "domain": part.domains}
+        return {name: values for name, values in labels.items() if values is not None}
 
     def add_labels(self, request: Request) -> None:
         """Add the documents, domains and original languages to a comparison request."""

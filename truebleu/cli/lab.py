@@ -38,9 +38,4 @@ def run(options: argparse.Namespace) -> None:
         open_page(path)
 
 
-COMMAND = Command(
-    "truebleu lab [options]",
-    __doc__,
-    lambda _: [PAGE, RUNNING_QUIETLY],
-    run,
-)
+COMMAND = Command("truebleu lab [options]", __doc__, lambda _: [PAGE, RUNNING_QUIETLY], run)

@@ -118,7 +118,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _sort_files(options: argparse.Namespace) -> tuple[dict[str, File], list[File]]:
-    """Return the logs by system name, and the references."""
     logs: list[tuple[str | None, File]] = []
     references = []
     for word in options.input or ():

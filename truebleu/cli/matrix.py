@@ -44,7 +44,7 @@ from truebleu.text.segments import File
 # references again, which takes BLEU and chrF as long as scoring several hundred hypotheses.
 # TER is slow, so it uses smaller batches to update the progress line more often.
 BATCH_SCORES, MIN_BATCH_HYPOTHESES = 1 << 23, 16
-SLOW_BATCH_SCORES = {"TER": 1 << 20}
+SLOW_BATCH_SCORES = {"TER": 1 << 20}  # by metric
 BATCH_NEIGHBOURS, BATCH_SOURCES = 1 << 16, 64
 
 # The format that contains only the texts selected with --mbr.
@@ -132,7 +132,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_options(options: argparse.Namespace, output_format: str) -> None:
-    """Raise UsageError for options that have no effect or are mutually exclusive."""
     selects_pairs = options.mbr or options.top_k is not None
     is_binary = output_format in ("npy", "parquet")
     has_no_digits = is_binary or output_format == LINES
@@ -201,12 +200,6 @@ class MatrixWriter(Record):
     system: str | None
     """The name of the system that wrote the hypotheses, or None without -i."""
 
-    def get_batch_size(self, references: list[str]) -> int:
-        """Return the number of hypotheses per batch."""
-        return min(BATCH_SCORES, SLOW_BATCH_SCORES.get(self.metric.NAME, BATCH_SCORES)) // len(
-            references
-        )
-
     def iterate_batches(self, texts: list[str], size: int) -> Iterator[tuple[int, list[str]]]:
         """Yield batches of texts, each with the index of its first text."""
         size = max(MIN_BATCH_HYPOTHESES, size)
@@ -263,7 +256,8 @@ class MatrixWriter(Record):
             shape=(len(hypotheses), len(references)),
             metadata={"hypotheses": len(hypotheses), "references": len(references)},
         )
-        for first, batch in self.iterate_batches(hypotheses, self.get_batch_size(references)):
+        batch_size = SLOW_BATCH_SCORES.get(self.metric.NAME, BATCH_SCORES) // len(references)
+        for first, batch in self.iterate_batches(hypotheses, batch_size):
             numbers = range(first + 1, first + len(batch) + 1)
             writer.write([numbers, self.compute_scores(batch, references)])
         writer.finish()
@@ -273,7 +267,8 @@ class MatrixWriter(Record):
         last = len(lines)
         shape = (last * (last - 1) // 2,)
         writer = self.make_writer("hypothesis", "reference", self.metric.name, shape=shape)
-        for first, batch in self.iterate_batches(lines[:-1], self.get_batch_size(lines)):
+        batch_size = SLOW_BATCH_SCORES.get(self.metric.NAME, BATCH_SCORES) // len(lines)
+        for first, batch in self.iterate_batches(lines[:-1], batch_size):
             score_bytes = memoryview(self.compute_scores(batch, lines[first + 1 :])).cast("B")
             width = score_bytes.nbytes // len(batch)
             size = array(self.type_code).itemsize
@@ -378,8 +373,6 @@ def _transpose_rows(rows: Sequence[tuple[Any, ...]], column_count: int) -> list[
 
 
 def _read_moses_list(lines: Iterator[str], name: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name of each source of a Moses n-best list with its candidates."""
-
     def parse_lines() -> Iterator[tuple[str, int, str]]:
         for number, line in enumerate(lines, 1):
             source, separator, rest = line.partition("|||")

@@ -68,9 +68,7 @@ PEOPLE = OptionGroup(
 )
 METRICS = OptionGroup(
     "metrics",
-    """
-    --scores NAME=FILE...  read the scores of metric NAME from FILE, in any supported format
-    """,
+    "--scores NAME=FILE...  read the scores of metric NAME from FILE, in any supported format",
 )
 STATISTIC = OptionGroup(
     "statistics",
@@ -152,7 +150,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments for `meta_evaluate`."""
     if options.correction and not options.significance:
         raise UsageError("--correction has no effect without --significance")
     if not options.confidence:
@@ -191,7 +188,6 @@ def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of `meta_evaluate` for the folders of --tree."""
     flags = {"references": "REF", "input": "-i/--input", "hyp_docs": "--hyp-docs"}
     flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns", "resegment")}
     shared.refuse_options(options, flags, "and --tree are mutually exclusive")
@@ -218,7 +214,6 @@ def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
 
 
 def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of `meta_evaluate` for human scores, metric scores and text files."""
     flags = {"test_set": "-t/--test-set", "preset": "--preset"}
     flags["include_humans"] = "--include-humans"
     shared.refuse_options(options, flags, "has no effect without --tree")

@@ -96,10 +96,7 @@ def find_requested_names(words: Sequence[str]) -> list[str]:
 
 
 def describe_metric_option(words: Sequence[str], flag: str) -> str:
-    """Return a message about an option of another metric, or "" for unknown options.
-
-    words: the command line, which names the requested metrics.
-    """
+    """Return a message about an option of another metric, or "" for unknown options."""
     names = find_requested_names(words) or [DEFAULT_METRIC]
     classes = list(dict.fromkeys(cls for name in names for cls in _find_metric_classes(name)))
     for name in [*registry.METRICS, *registry.PREFIXED_METRICS]:
@@ -289,10 +286,7 @@ def parse_language(options: argparse.Namespace) -> Language | None:
 
 
 def pick_tokenizer(options: argparse.Namespace, requested_tokenizer: str | None = None) -> str:
-    """Return the tokenizer for -l/--language, and print advice on better tokenizers.
-
-    requested_tokenizer: the tokenizer that the user requested, if any.
-    """
+    """Return the tokenizer for -l/--language, and print advice on better tokenizers."""
     language = parse_language(options)
     if language is None:
         return DEFAULT_TOKENIZER
@@ -307,11 +301,7 @@ def pick_tokenizer(options: argparse.Namespace, requested_tokenizer: str | None 
 def warn_about_signatures(
     options: argparse.Namespace, reference_count: int, test_set: Mapping[str, str]
 ) -> None:
-    """Print a warning for each signature in -m with another reference count or test set.
-
-    reference_count: the number of references of each segment.
-    test_set: the signature fields of the published test set, if there is one.
-    """
+    """Print a warning for each signature in -m with another reference count or test set."""
     names = parse_names(getattr(options, "metrics", None)) or []
     for text in names if not options.quiet else ():
         is_signature = ":" in text or "+numrefs." in text

@@ -195,7 +195,6 @@ class _StandardOutput(io.RawIOBase):
         return True
 
     def write(self, data: Buffer, /) -> int:
-        """Buffer the bytes and return their number."""
         size = len(self._pending)
         self._pending += data
         accepted = len(self._pending) - size
@@ -215,12 +214,8 @@ class _StandardOutput(io.RawIOBase):
 class Results(Output):
     """Writer of results that applies the format options of a command line.
 
-    form: the name of the output format.
     width: number of decimal places, or None for the default of the format.
-    score_only: whether to write only scores.
-    short: whether to write short signatures.
     scale: upper end of the scale of percentages in formats for readers, 100 or 1.
-    color: auto, always or never.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -386,7 +381,6 @@ class Results(Output):
 
 
 def _choose_format(options: argparse.Namespace) -> str:
-    """Return the format selected by --format or by the output file suffix, or the default."""
     if options.format is not None:
         return str(options.format)
     if options.output is None:
@@ -416,7 +410,6 @@ def choose_page_path(
     Only an explicit file name replaces a file.
 
     page: the contents of the page, or None if it is not built yet.
-    opens_page: whether a browser will open the file.
     """
     if path in STANDARD_OUTPUT_NAMES:
         if opens_page:

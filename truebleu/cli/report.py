@@ -183,7 +183,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _choose_output(options: argparse.Namespace) -> str | None:
-    """Return the output file, or None with --serve. Raise UsageError for conflicting options."""
     if options.serve is None:
         return choose_page_path(options.output, "report.html", opens_page=options.open)
     if options.output is not None or options.embed_text is not None:
@@ -193,7 +192,6 @@ def _choose_output(options: argparse.Namespace) -> str | None:
 
 
 def _print_result(contents: ReportData, path: str) -> None:
-    """Print the main result as a sentence, and the name of the file."""
     content = display_scale.convert_to_scale(contents.comparison, contents.scale)
     sentences = [overview.format_headline(content), content.get("name_note", "")]
     paragraph = wrap_text(" ".join(filter(None, sentences)), min(get_terminal_width(80), 80))
@@ -201,7 +199,6 @@ def _print_result(contents: ReportData, path: str) -> None:
 
 
 def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
-    """Print warnings about the texts, and about information that the report omits."""
     for warning in compare.list_warnings(contents.comparison):
         print_message("warning", warning["text"])
     if not browser_kernel.load_kernel_blocks():

@@ -182,15 +182,21 @@ def write_scores(
     data: Mapping[str, Any] = MappingProxyType({}),
     paper: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Write the scores, preceded by warnings about the texts.
-
-    paper: options for paper tables, from `common_options.get_paper_options`.
-    """
+    """Write the scores, preceded by warnings about the texts."""
     checked_results = [result for result in results if result.is_corpus_score] or results
     checked_scores = ((result.system, result.name, result.score) for result in checked_results)
     warnings = [*warnings, *text_warnings.warn_about_zero_scores(checked_scores)]
     output.short_names = ShortNames(result.system for result in results)
-    rows = list(_group_results(results, len(metrics)))
+    # The scores of each system or group for all metrics. Keys are compared by their
+    # representation, because NaN does not equal itself.
+    by_keys: dict[tuple[str, ...], list[ScoreResult]] = {}
+    for result in results:
+        by_keys.setdefault((result.system, *map(repr, result.keys.values())), []).append(result)
+    rows = [
+        scores[start : start + len(metrics)]
+        for scores in by_keys.values()
+        for start in range(0, len(scores), len(metrics))
+    ]
     output.print_warnings(warnings, in_results=not output.score_only)
     if output.form == "json":
         content: dict[str, Any] = {"scores": [result.to_dict() for result in results]}
@@ -228,19 +234,6 @@ def write_scores(
         output.write_elements(blocks, title=", ".join(dict.fromkeys(row[0].system for row in rows)))
 
 
-def _group_results(
-    results: Sequence[ScoreResult], metric_count: int
-) -> Iterator[list[ScoreResult]]:
-    """Yield the scores of each system or group for all metrics."""
-    by_keys: dict[tuple[str, ...], list[ScoreResult]] = {}
-    # Compare keys by their representation, because NaN does not equal itself.
-    for result in results:
-        by_keys.setdefault((result.system, *map(repr, result.keys.values())), []).append(result)
-    for scores in by_keys.values():
-        for start in range(0, len(scores), metric_count):
-            yield scores[start : start + metric_count]
-
-
 def _format_lines(row: Sequence[ScoreResult], output: Results, *, named: bool) -> Iterator[str]:
     """Yield one line per metric in sacreBLEU's format, with the interval if there is one.
 
@@ -256,7 +249,6 @@ def _format_lines(row: Sequence[ScoreResult], output: Results, *, named: bool) -
 
 
 def _format_estimate(result: ScoreResult, output: Results) -> str:
-    """Return a rounded score, with its interval if there is one."""
     interval = result.valid_interval
     value = result.format_value(result.score.value, output)
     if interval is None:
@@ -279,7 +271,6 @@ DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
 def _build_elements(
     rows: Sequence[Sequence[ScoreResult]], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
-    """Yield warnings, tables with a row per system or group, and signatures."""
     from truebleu.rendering.elements import Paragraph, build_warnings
     from truebleu.rendering.elements import Table as TableElement
 
@@ -333,7 +324,6 @@ def _build_paper_blocks(
     label: str = "tab:truebleu",
     signature: str = "footnote",
 ) -> Iterator[PaperBlock]:
-    """Yield warnings, and a table of systems and metrics with a section per group."""
     from truebleu.comparison.paper_layout import (
         build_paper_table,
         end_text,
@@ -420,7 +410,6 @@ def _build_paper_blocks(
 def _build_score_elements(
     row: Sequence[ScoreResult], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
-    """Yield a sentence with a system's scores, warnings, and the components of each score."""
     from truebleu.comparison.comparison_columns import format_segments
     from truebleu.metrics.text_warnings import list_unranked_systems
     from truebleu.rendering.elements import Cell, Facts, Paragraph, build_warnings
@@ -452,7 +441,6 @@ def _build_score_elements(
 
 
 def _describe_estimate(result: ScoreResult, output: Results) -> str:
-    """Return a phrase with the name, value and interval of a score."""
     value = result.format_value(result.score.value, output)
     notes = ["lower is better"] if result.lower_is_better else []
     interval = result.valid_interval
@@ -463,7 +451,6 @@ def _describe_estimate(result: ScoreResult, output: Results) -> str:
 
 
 def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
-    """Write one row per system or group, with scores, interval limits and signatures."""
     from truebleu.rendering.table_writers import TableSpec
 
     scores = [result.name for result in rows[0]]
@@ -515,10 +502,7 @@ _PENALTY_LABELS = {
 
 
 def list_score_facts(score: Score, scale: int = 100) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the components of a score, for display.
-
-    scale: upper end of the scale of percentages, 100 or 1.
-    """
+    """Yield the names and values of the components of a score, for display."""
     details = score.details()
 
     def format_percentage(value: float) -> str:
@@ -550,7 +534,6 @@ def list_score_facts(score: Score, scale: int = 100) -> Iterator[tuple[str, str]
 def _list_precisions(
     details: Mapping[str, Any], format_percentage: Callable[[float], str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the precision and the recall, per order or for all orders together."""
     matches, totals = details.get("matches"), details.get("totals")
     precisions = details.get("precisions")
     if precisions is None and isinstance(matches, list) and isinstance(totals, list):
@@ -577,7 +560,6 @@ def _list_precisions(
 
 
 def _join_orders(numbers: Iterable[str], unit: str) -> str:
-    """Join the formatted values of all n-gram orders, and add the range of orders."""
     orders = list(numbers)
     text, count = "/".join(orders), len(orders)
     if unit == "characters":
@@ -682,7 +664,6 @@ def run(options: argparse.Namespace) -> None:
 def _score_tables(
     options: argparse.Namespace, metrics: Sequence[Metric[Any]], progress: Progress
 ) -> list[ScoreResult]:
-    """Return the scores of each system and group for each metric."""
     from truebleu.cli.tabular_inputs import Tables, format_system_name
 
     tables = Tables(options)
@@ -708,7 +689,6 @@ def _score_tables(
 
 
 def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -> None:
-    """Raise UsageError for missing document names, and for options without effect."""
     resamples_documents = options.resample == "documents"
     has_documents = files.get_documents(options, inputs) is not None
     for option, is_used in (
@@ -867,7 +847,6 @@ class SystemScorer(Record):
         ]
 
     def _get_groups(self, segment_count: int) -> list[tuple[tuple[str, str], ...]]:
-        """Return the --by labels of each segment, as pairs of a name and a value."""
         labels = self.inputs.get_labels(segment_count)
         names = list(dict.fromkeys(self.options.by))
         for name in names:
@@ -897,7 +876,6 @@ class SystemScorer(Record):
     def _compute_intervals(
         self, tables: Sequence[Statistics], progress: Progress
     ) -> Sequence[Interval | None]:
-        """Return the confidence interval of each metric's score, or None without intervals."""
         if self.resamples is None:
             return [None] * len(tables)
         from truebleu.significance import Measure, bootstrap_intervals

@@ -31,13 +31,7 @@ from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import (
-    Progress,
-    Results,
-    UsageError,
-    print_message,
-    raise_if_failed,
-)
+from truebleu.cli.output import Progress, Results, UsageError, print_message, raise_if_failed
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import compute_batch_statistics, compute_statistics_or_errors
@@ -52,19 +46,17 @@ if TYPE_CHECKING:
     from truebleu.metrics.joint_counting import FailedMetrics
 
 
-STATISTICS = (
-    "--statistics  in tsv and csv, add matches, lengths and other statistics of each score (json, "
-    "jsonl and parquet always contain them)"
-)
-
-
 def list_segment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu segments`."""
     yield from files.list_input_groups(words)
     yield from metric_options.list_metric_groups(words)
     yield OptionGroup("more", files.SOURCE, files.DOCUMENTS)
     yield files.make_table_group("copy these columns to the results")
-    further_options = (shared.SCORE_ONLY, *shared.parse_options(STATISTICS))
+    (statistics,) = shared.parse_options(
+        "--statistics  in tsv and csv, add matches, lengths and other statistics of each score "
+        "(json, jsonl and parquet always contain them)"
+    )
+    further_options = (shared.SCORE_ONLY, statistics)
     yield shared.make_output_group(list(FORMATS), "jsonl", *further_options, digits=1)
     yield shared.RUNNING
 
@@ -347,18 +339,18 @@ def write_table_segments(options: argparse.Namespace, metrics: Metrics, output: 
     writer: SegmentWriter | None = None
     with output, Progress(quiet=options.quiet) as progress:
         for system in tables.systems:
-            with tables.open_rows(system, extra_names) as rows:
+            with tables.open_rows(system, extra_names) as (arrow_types, text_columns, read_batches):
                 writer = writer or SegmentWriter(
                     metrics,
                     output,
                     has_several_systems=len(tables.systems) > 1 or system_position is not None,
                     system_column=tables.system_name if system_position is None else "system",
                     extra_names=written_names,
-                    arrow_types=rows.arrow_types,
+                    arrow_types=arrow_types,
                     statistics=options.statistics,
                 )
-                source = rows.read_batches(writer.BATCH_ROWS)
-                batches = _score_batches(source, metrics, rows.text_columns, options)
+                source = read_batches(writer.BATCH_ROWS)
+                batches = _score_batches(source, metrics, text_columns, options)
                 for numbers, texts, segment_scores, extra_columns in batches:
                     columns = list(extra_columns)
                     names = (
@@ -379,10 +371,7 @@ def _score_batches(
     text_columns: Sequence[str],
     options: argparse.Namespace,
 ) -> Iterator[tuple[list[int], list[str], SegmentScores, Sequence[Sequence[Any]]]]:
-    """Yield the row numbers, hypotheses, statistics and extra columns of each batch of rows.
-
-    text_columns: names of the text columns.
-    """
+    """Yield the row numbers, hypotheses, statistics and extra columns of each batch of rows."""
     from truebleu.engines.aggregates import describe_nulls
 
     count, scored, nulls = 0, 0, [0, 0]

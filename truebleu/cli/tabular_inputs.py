@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from truebleu.cli.input_files import (
 )
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import Progress, UnavailableError, UsageError, print_message
-from truebleu.comparison.comparison_request import Request
 from truebleu.metrics.base import Metric
 from truebleu.text.argument_checks import Record, is_whole_number
 from truebleu.text.terminal_layout import format_count, format_id
@@ -39,17 +38,9 @@ class TableSystem(Record):
     """The files with references, or None if each row contains its references."""
 
 
-class OpenTable(Record):
-    """An open table. Each row contains a hypothesis, references and extra columns.
-
-    The rows have the format that `duckdb_inputs.select_rows` returns.
-    """
-
-    arrow_types: Any
-    """The types of the extra columns as an empty Arrow stream, or None if there are no columns."""
-    text_columns: list[str]
-    """The names of the text columns."""
-    read_batches: Callable[[int], Iterator[list[tuple[Any, ...]]]]
+# The types of the extra columns as an empty Arrow stream (None without columns), the names of the
+# text columns, and a function that yields rows as `duckdb_inputs.select_rows` returns them.
+OpenTable = tuple[Any, list[str], Callable[[int], Iterator[list[tuple[Any, ...]]]]]
 
 
 class Tables:
@@ -176,11 +167,8 @@ class Tables:
                 engine.fetch_rows, connection, relation, text_columns, extra_columns
             )
             quoted_names = [quote_name(name) for name in extra_columns]
-            yield OpenTable(
-                relation.limit(0).project(", ".join(quoted_names)) if quoted_names else None,
-                text_columns,
-                read_batches,
-            )
+            columns = relation.limit(0).project(", ".join(quoted_names)) if quoted_names else None
+            yield columns, text_columns, read_batches
 
     @property
     def system_name(self) -> str:
@@ -323,9 +311,9 @@ def _read_rows(
     """Yield the group key, system key, segment id, hypothesis and references of each row."""
     parts = [getattr(options, "within", None) or [], tables.by, tables.join]
     key_columns = list(dict.fromkeys(name for names in parts for name in names))
-    with tables.open_rows(system, key_columns) as rows:
+    with tables.open_rows(system, key_columns) as (_, _, read_batches):
         key_positions = [[2 + key_columns.index(name) for name in names] for names in parts]
-        for batch in rows.read_batches(1 << 16):
+        for batch in read_batches(1 << 16):
             for row in batch:
                 key, system_key, id_ = (
                     tuple(row[position] for position in part) for part in key_positions
@@ -406,7 +394,6 @@ def aggregate_buckets(
 
 
 def _parse_bucket_option(words: Sequence[str]) -> tuple[str, int]:
-    """Return the id column and the number of buckets from the words of --bucket."""
     name, *count_words = words
     if len(count_words) > 1 or (
         count_words and not (is_whole_number(count_words[0]) and 1 < int(count_words[0]) < 2**31)
@@ -416,25 +403,3 @@ def _parse_bucket_option(words: Sequence[str]) -> tuple[str, int]:
             f"--bucket id {BUCKETS}, found '{' '.join(words)}'"
         )
     return name, int(count_words[0]) if count_words else BUCKETS
-
-
-# ---- requests ----
-
-
-def build_requests(
-    options: argparse.Namespace,
-    metrics: Mapping[Any, str | None],
-    progress: Progress,
-    make_request: Callable[..., Request],
-) -> Iterator[tuple[dict[str, Any], Request]]:
-    """Yield the key and the comparison request of each group.
-
-    make_request: function that makes a request from systems, references and other arguments.
-    """
-    within = list(dict.fromkeys(getattr(options, "within", None) or ()))
-    if getattr(options, "bucket", None):
-        for key, (names, buckets) in aggregate_buckets(options, list(metrics), progress).items():
-            yield dict(zip(within, key, strict=True)), make_request(names, buckets)
-        return
-    for key, (systems, references) in read_systems(options, progress).items():
-        yield dict(zip(within, key, strict=True)), make_request(systems, references)

@@ -66,7 +66,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check_names(options: argparse.Namespace) -> None:
-    """Raise UsageError for a wrong number of names, or for options of other actions."""
     _, min_names, max_names = ACTIONS[options.action]
     names = len(options.names)
     if options.action == "get" and options.all_since is not None:
@@ -115,7 +114,6 @@ def _list_test_sets(options: argparse.Namespace) -> TestSetResult:
 
 
 def _format_pairs(test_set: testset_operations.TestSetSummary, langpair: str | None) -> str:
-    """Return the language pairs, or their number if there are many."""
     if test_set.languages:
         return f"{len(test_set.languages)} languages"
     if langpair is not None:

@@ -370,6 +370,27 @@ def test_help_and_completion_hide_names_of_other_packages(cls):
     assert "_ForeignName" not in pydoc.render_doc(cls)
 
 
+@pytest.mark.parametrize(
+    ("function", "keyword", "message"),
+    [
+        (tb.BLEU().matrix, "refs", "BLEU.matrix() has no parameter 'refs'; it is called 'ref"),
+        (tb.BLEU().top_k, "n", "BLEU.top_k() has no parameter 'n'; available: hypotheses, "),
+        (tb.BLEU().triangle, "text", "BLEU.triangle() has no parameter 'text'; did you mean 'te"),
+        (tb.BLEU().expected, "weight", "BLEU.expected() has no parameter 'weight'; did you me"),
+        (tb.mbr, "metric", "mbr() has no parameter 'metric'; available: candidates, "),
+        (tb.explain, "metrics", "explain() has no parameter 'metrics'; did you mean 'metric'?"),
+        (tb.which, "num_workers", "which() has no parameter 'num_workers'; it is called 'workers'"),
+        (tb.tokenize, "lower", "tokenize() has no parameter 'lower'; did you mean 'lowercase'?"),
+        (tb.token_ids, "padding", "token_ids() has no parameter 'padding'; available: values"),
+        (tb.self_bleu, "samples", "self_bleu() has no parameter 'samples'; did you mean 'sample'"),
+        (tb.resegment, "documnts", "resegment() has no parameter 'documnts'; did you mean 'docu"),
+    ],
+)
+def test_unknown_keyword_of_a_function_names_the_known_ones(function, keyword, message):
+    with pytest.raises(TypeError, match=re.escape(message)):
+        function(HYPOTHESES, **{keyword: 1})
+
+
 def test_counts_of_one_are_singular():
     accumulator = tb.Accumulator()
     accumulator.update(["a"], ["b"])

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import pickle
 import threading
+from collections import deque
 
 import hypothesis.strategies as st
 import numpy as np
@@ -346,6 +347,11 @@ def test_wrong_type_of_another_argument_is_refused(call, message):
 def test_wrong_value_of_another_argument_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_sequence_without_slices_is_scored_with_checks():
+    texts = ["a b c d e f"] * 3
+    assert truebleu.bleu(deque(texts), deque(texts)) == truebleu.bleu(texts, texts)
 
 
 def test_order_above_the_length_of_all_texts_takes_no_time():

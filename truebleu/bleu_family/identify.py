@@ -281,6 +281,7 @@ class Identification(Record):
         }
 
 
+@argument_checks.explain_keywords
 def which(
     score: float | str,
     hypotheses: Hypotheses,

@@ -19,7 +19,7 @@ from truebleu.metrics.base import Corpus, Metric, Signature
 from truebleu.metrics.text_warnings import raise_text_warnings, summarize_text
 from truebleu.rendering.elements import Block
 from truebleu.rendering.view import Content, View
-from truebleu.text import corpus_inputs, segments
+from truebleu.text import argument_checks, corpus_inputs, segments
 from truebleu.text.system_names import name_systems
 
 
@@ -45,6 +45,7 @@ class Explanation(View):
         return explanation_layout.format_title(self._content)
 
 
+@argument_checks.explain_keywords
 def explain(
     hypothesis: corpus_inputs.Hypotheses | Mapping[str, corpus_inputs.Hypotheses],
     references: corpus_inputs.References,

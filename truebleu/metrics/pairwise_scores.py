@@ -341,6 +341,7 @@ class PairwiseScoring:
             metric = self.with_parameters(tokenize="none", lowercase=False)
         return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
+    @argument_checks.explain_keywords
     def matrix(
         self,
         hypotheses: corpus_inputs.Hypotheses,
@@ -369,6 +370,7 @@ class PairwiseScoring:
         single = is_single_precision(dtype)
         return Matrix(self._make_pairs(hypotheses, references, workers).matrix(single, False))
 
+    @argument_checks.explain_keywords
     def triangle(
         self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
     ) -> Triangle:
@@ -383,6 +385,7 @@ class PairwiseScoring:
         single = is_single_precision(dtype)
         return Triangle(self._make_pairs(texts, None, workers).matrix(single, True))
 
+    @argument_checks.explain_keywords
     def top_k(
         self,
         hypotheses: corpus_inputs.Hypotheses,
@@ -405,6 +408,7 @@ class PairwiseScoring:
         pairs = self._make_pairs(hypotheses, references, workers)
         return pairs.top_k(min(max_count, pairs.shape[1]), self.lower_is_better)
 
+    @argument_checks.explain_keywords
     def expected(
         self,
         hypotheses: corpus_inputs.Hypotheses,

@@ -31,6 +31,7 @@ TEXYGEN: dict[str, Any] = {
 ROWS, PAIRS = 32, 1 << 16
 
 
+@argument_checks.explain_keywords
 def self_bleu(
     texts: corpus_inputs.Hypotheses,
     *,
@@ -149,6 +150,7 @@ class PairwiseDiversity(CompositeScore):
         return f"(pairwise {name} = {self.pairwise:.2f}, {format_count(count, 'pair')})"
 
 
+@argument_checks.explain_keywords
 def pairwise_diversity(
     texts: Sequence[str] | Sequence[Sequence[str]],
     *,
@@ -312,6 +314,7 @@ class Distinct(NamedTuple):
         return f"<{self}>"
 
 
+@argument_checks.explain_keywords
 def distinct_n(
     texts: corpus_inputs.Hypotheses,
     n: int = 2,

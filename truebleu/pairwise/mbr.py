@@ -167,6 +167,7 @@ def mbr(
     weights: Sequence[Sequence[float]] | None = None,
     **options: Unpack[MBROptions],
 ) -> list[MBR]: ...
+@argument_checks.explain_keywords
 def mbr(
     candidates: Any,
     *,

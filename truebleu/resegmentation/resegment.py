@@ -44,7 +44,7 @@ from truebleu.resegmentation.subtitles import (
     write_breaks,
 )
 from truebleu.resegmentation.units import PatternSplitter, Units, split_text_units
-from truebleu.text.argument_checks import format_value
+from truebleu.text.argument_checks import explain_keywords, format_value
 from truebleu.text.corpus_inputs import read_text_list
 from truebleu.text.segments import is_file, is_sequence, iter_reference_rows, read_document_names
 from truebleu.text.system_names import format_path
@@ -276,6 +276,7 @@ class Resegmentation(Sequence[str]):
         return f"{', '.join(parts)}; {', '.join(findings)}"
 
 
+@explain_keywords
 def resegment(
     hypothesis: Any,
     references: Any,

@@ -185,18 +185,21 @@ _METRIC_PARAMETERS = (
 _MIN_NAME_SIMILARITY = 0.65
 
 
-def explain_keywords(method: Method) -> Method:
-    """Decorate a method so that unknown keywords raise a TypeError which suggests its names."""
-    function: Any = method
-    names = dict.fromkeys(_list_parameters(function)[1:])
+def explain_keywords(decorated: Method) -> Method:
+    """Decorate a function so that unknown keywords raise a TypeError which suggests its names."""
+    function: Any = decorated
+    parameters = _list_parameters(function)
+    is_method = parameters[0] == "self"
+    names = dict.fromkeys(parameters[is_method:])
 
     @wraps(function)
-    def call_method(self: Any, *arguments: Any, **keywords: Any) -> Any:
+    def call_function(*arguments: Any, **keywords: Any) -> Any:
         if not keywords.keys() <= names.keys():
-            check_keywords(f"{type(self).__name__}.{function.__name__}", keywords, names)
-        return function(self, *arguments, **keywords)
+            owner = f"{type(arguments[0]).__name__}." if is_method and arguments else ""
+            check_keywords(owner + function.__name__, keywords, names)
+        return function(*arguments, **keywords)
 
-    return call_method  # type: ignore[return-value]
+    return call_function  # type: ignore[return-value]
 
 
 def _list_parameters(function: Any) -> tuple[str, ...]:

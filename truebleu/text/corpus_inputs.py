@@ -680,6 +680,7 @@ _CPU_DEVICES = (1, 3, 11)
 _Integers: TypeAlias = tuple[Any, Any, tuple[int, ...]]
 
 
+@argument_checks.explain_keywords
 def token_ids(
     values: Any,
     *,

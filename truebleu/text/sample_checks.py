@@ -168,7 +168,10 @@ class _FileStart(Sequence[Any]):
 
 def _take(texts: Sequence[Any], block: range) -> list[Any]:
     """Return the segments in a range, with newlines replaced; a segment may be a list."""
-    selected = getattr(texts, "iloc", texts)[block.start : block.stop]  # pandas has iloc
+    try:
+        selected = getattr(texts, "iloc", texts)[block.start : block.stop]  # pandas has iloc
+    except TypeError:  # a deque has no slices
+        selected = [texts[i] for i in block]
     with suppress(TypeError):  # not strings
         if type(selected) is list and "\n" not in "".join(selected):  # fast path for most inputs
             return selected

@@ -283,6 +283,7 @@ def get_tokenizer_function(tokenize: Tokenize) -> Callable[[str], list[str]] | C
     return python_function
 
 
+@argument_checks.explain_keywords
 def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:
     """Return the tokens of a text; `name` selects the tokenizer.
 
@@ -297,6 +298,7 @@ def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[s
     return make_tokenizer(name, lowercase)(text)
 
 
+@argument_checks.explain_keywords
 def ngrams(
     text: str | Sequence[str],
     n: int,

@@ -86,6 +86,13 @@ impl Match<'_, '_> {
                 {
                     match_one_word::<V>(&hypothesis, reference, scratch)
                 }
+                [reference]
+                    if max_order <= ORDERS
+                        && (65..=V::MAX_COMPARED_KEYS).contains(&reference.count())
+                        && hypothesis.count() <= MAX_UNPOLLED_TOKENS =>
+                {
+                    match_two_words::<V>(&hypothesis, reference, max_order, scratch)
+                }
                 _ if has_too_many_references(&hypothesis, references) => None,
                 [reference] if max_order <= ORDERS && reference.count() > 64 => {
                     scratch.numbered.count_matches::<V>(&hypothesis, references, max_order)
@@ -179,6 +186,54 @@ unsafe fn match_four_orders<V: Vector, const CHUNKS: usize>(
     }
     // SAFETY: the caller guarantees that `V` is available.
     unsafe { V::each_order(used) }
+}
+
+/// Count the matches with one reference of 65 to 128 tokens, and at most [`ORDERS`] orders. Comparing
+/// all keys takes half as long as numbering the tokens. Return `None` if different tokens have equal
+/// hashed keys.
+#[inline(always)]
+unsafe fn match_two_words<V: Vector>(
+    hypothesis: &View<'_>,
+    reference: &View<'_>,
+    max_order: usize,
+    scratch: &mut MatchScratch,
+) -> Option<Matches> {
+    let length = hypothesis.count();
+    if scratch.equal.len() < 2 * length {
+        scratch.equal.resize((2 * length).next_power_of_two(), 0);
+    }
+    let equal = &mut scratch.equal.as_chunks_mut::<2>().0[..length];
+    let keys = reference.padded_keys();
+    let valid_bits = u64::MAX >> (128 - reference.count());
+    // SAFETY: 64 keys are readable past the last token, and the caller guarantees that `V` is
+    // available.
+    unsafe {
+        let mut chunks = [[V::load_keys(keys); 8]; 2];
+        for (i, chunk) in chunks.as_flattened_mut().iter_mut().enumerate() {
+            *chunk = V::load_keys(keys.add(i * V::LANES));
+        }
+        let (mut ends, mut used) = ([V::orders(0); 2], [V::orders(0); 2]);
+        for (&key, equal) in hypothesis.keys().iter().zip(&mut *equal) {
+            equal[0] = V::equal_among(&chunks[0], key);
+            equal[1] = V::equal_among(&chunks[1], key) & valid_bits;
+            let carry = V::carry(ends[0]);
+            ends[0] = V::next_ends(ends[0], V::orders(0), equal[0]);
+            ends[1] = V::next_ends(ends[1], carry, equal[1]);
+            let unfound;
+            (used[0], unfound) = V::use_lowest(used[0], ends[0], V::unfound());
+            (used[1], _) = V::use_lowest(used[1], ends[1], unfound);
+        }
+        if !verify_hashed::<V, 2>(hypothesis, reference, equal, &mut scratch.hashed) {
+            return None;
+        }
+        let mut matches = [0; MAX_ORDER];
+        for used in used {
+            for (count, used) in matches.iter_mut().zip(V::each_order(used)).take(max_order) {
+                *count += used.count_ones();
+            }
+        }
+        Some(matches)
+    }
 }
 
 /// Return, as bits, which of the 64 tokens from `first` on have hashed keys.

@@ -196,6 +196,8 @@ pub unsafe trait Vector: Copy {
     unsafe fn low_bytes(word: u64, count: usize) -> u64 {
         if count < 8 { word & ((1 << (8 * count)) - 1) } else { word }
     }
+    /// Maximum number of keys, 64 or 128, of which comparing all is faster than a hash table.
+    const MAX_COMPARED_KEYS: usize = 64;
     /// Read [`Vector::LANES`] keys.
     unsafe fn load_keys(source: *const u64) -> Self::Keys;
     /// Compare each key with `key`, and return the result as bits.
@@ -469,6 +471,7 @@ mod x86 {
         type Mask = [__m256i; 2];
         type Keys = [__m256i; 2];
         const LANES: usize = 8;
+        const MAX_COMPARED_KEYS: usize = 128;
 
         #[inline(always)]
         unsafe fn call<J: Job>(job: J) -> J::Output {
@@ -698,6 +701,7 @@ mod x86 {
         type Mask = u64;
         type Keys = __m512i;
         const LANES: usize = 8;
+        const MAX_COMPARED_KEYS: usize = 128;
 
         #[inline(always)]
         unsafe fn call<J: Job>(job: J) -> J::Output {

@@ -290,11 +290,11 @@ pub fn tokenize_ptb(
 ) {
     let base = text.len();
     let mut emit = |start, end| emit(start - base, end - base);
-    let mut line = None;
+    let (mut line, mut present) = (None, (0, 0));
     if !segment.is_ascii() {
         let (line, mut i) = (Line::new(segment), 0);
         while i < line.points.len() {
-            i = tokenize_word(&line, i, coco, text, &mut emit);
+            i = tokenize_word(&line, i, &mut present, coco, text, &mut emit);
         }
         return;
     }
@@ -305,12 +305,13 @@ pub fn tokenize_ptb(
         }
         let mut i = 0;
         while i < segment.len() {
-            let length = memchr::memchr(b' ', &segment[i..]).unwrap_or(segment.len() - i);
-            let (word, start) = (&segment[i..i + length], text.len());
-            text.extend(word.iter().map(u8::to_ascii_lowercase));
-            let is_plain = text[start..].iter().all(u8::is_ascii_lowercase);
-            if is_plain && !SPLIT_WORDS.iter().any(|split| split.as_bytes() == &text[start..]) {
-                if start < text.len() {
+            let start = text.len();
+            let (length, is_plain) = append_lower_word(&segment[i..], text);
+            let word = &segment[i..i + length];
+            let has_space = matches!(segment.get(i + length), Some(b' ') | None);
+            let is_split = || SPLIT_WORDS.iter().any(|split| split.as_bytes() == &text[start..]);
+            if is_plain && has_space && !is_split() {
+                if length > 0 {
                     emit(start, text.len());
                     text.push(b' ');
                 }
@@ -323,20 +324,22 @@ pub fn tokenize_ptb(
             let is_fixed = |&byte: &u8| match byte {
                 b'.' => is_last,
                 b'0'..=b'9' | b'<' => false,
-                byte => byte > b' ' && byte < 127,
+                byte => byte < 127,
             };
-            if !word.iter().all(is_fixed) {
+            if !has_space || !word.iter().all(is_fixed) {
                 let line = line.get_or_insert_with(|| Line::new(segment));
-                i = tokenize_word(line, i, coco, text, &mut emit);
+                i = tokenize_word(line, i, &mut present, coco, text, &mut emit);
                 continue;
             }
-            if !cache.contains_key(word) {
-                let (mut text, mut ends) = (Vec::new(), Vec::new());
-                let mut push = |start, end| ends.push((start, end));
-                tokenize_word(&Line::new(word), 0, coco, &mut text, &mut push);
-                cache.insert(word.to_vec(), (text, ends));
-            }
-            let (tokens, positions) = &cache[word];
+            let (tokens, positions) = match cache.get(word) {
+                Some(cached_tokens) => cached_tokens,
+                None => {
+                    let (mut text, mut ends) = (Vec::new(), Vec::new());
+                    let mut push = |start, end| ends.push((start, end));
+                    tokenize_word(&Line::new(word), 0, &mut (0, 0), coco, &mut text, &mut push);
+                    cache.entry(word.to_vec()).or_insert((text, ends))
+                }
+            };
             text.extend_from_slice(tokens);
             positions.iter().for_each(|&(first, last)| emit(start + first, start + last));
             i += length + 1;
@@ -344,11 +347,43 @@ pub fn tokenize_ptb(
     });
 }
 
+/// Append the bytes of an ASCII text up to the first space or control character, each with bit 5 set.
+/// Return their number, and whether all are letters, so that the word is in lower case.
+#[inline(always)]
+fn append_lower_word(segment: &[u8], text: &mut Vec<u8>) -> (usize, bool) {
+    // Eight bytes are compared at once. None has the high bit, so sums do not overflow into the next.
+    let repeat = |byte: u8| u64::from_le_bytes([byte; 8]);
+    let (start, mut length, mut others) = (text.len(), 0, 0);
+    loop {
+        let mut bytes = [b' '; 8];
+        match segment[length..].first_chunk() {
+            Some(chunk) => bytes = *chunk,
+            None => bytes[..segment.len() - length].copy_from_slice(&segment[length..]),
+        }
+        let word = u64::from_le_bytes(bytes);
+        let spaces = !(word + repeat(0x7F - b' ')) & repeat(0x80);
+        let lower = word | repeat(0x20);
+        let letters = (lower + repeat(0x80 - b'a')) & !(lower + repeat(0x7F - b'z'));
+        // The bits below the first space.
+        others |= !letters & repeat(0x80) & (spaces & spaces.wrapping_neg()).wrapping_sub(1);
+        text.extend_from_slice(&lower.to_le_bytes());
+        length += spaces.trailing_zeros() as usize / 8;
+        if spaces != 0 {
+            text.truncate(start + length);
+            return (length, others == 0);
+        }
+    }
+}
+
 /// Append the tokens of the word at a position of a line to `text`, and emit their positions in
 /// `text`. Return the position of the next word.
+///
+/// `present` has the ASCII characters up to a U+0020, and its position. Collecting them again for each
+/// token would take quadratic time.
 fn tokenize_word(
     line: &Line,
     mut i: usize,
+    present: &mut (u128, usize),
     coco: bool,
     text: &mut Vec<u8>,
     emit: &mut impl FnMut(usize, usize),
@@ -373,20 +408,17 @@ fn tokenize_word(
         // Separate tokens, because block lexers may join adjacent tokens.
         text.push(b' ');
     };
-    // The ASCII characters up to the next U+0020. Collecting them again for each token of a long word
-    // would take quadratic time.
-    let (mut present, mut present_end) = (0, i);
     while i < points.len() && !is_space(points[i]) {
         let start = text.len();
         let (mut end, mut form) = (line.find_plain_end(i), Word);
         if end == i {
-            if i >= present_end {
+            if i >= present.1 {
                 let word = points[i..].iter().take_while(|&&point| point != 0x20);
-                (present, present_end) = word.fold((0, i), |(present, end), &point| {
+                *present = word.fold((0, i), |(present, end), &point| {
                     (present | 1_u128.checked_shl(point).unwrap_or(0), end + 1)
                 });
             }
-            (end, form) = line.match_token(i, present);
+            (end, form) = line.match_token(i, present.0);
         }
         push_token(&points[i..end.min(points.len())], form, text);
         emit_token(start, form, text);

@@ -26,7 +26,7 @@ RESULTS = {
     "sentence": (lambda: tb.CHRF().sentence("a b", "a c"), "chrF2 = "),
     "segments": (lambda: tb.BLEU().segments(HYPOTHESES, REFERENCES), "53.73"),
     "matrix": (lambda: tb.BLEU().matrix(HYPOTHESES[:2], REFERENCES[:2]), "53.73"),
-    "triangle": (lambda: tb.CHRF().triangle(REFERENCES[:2]), "Triangle(2 texts, 1 pairs"),
+    "triangle": (lambda: tb.CHRF().triangle(REFERENCES[:2]), "Triangle(2 texts, 1 pair,"),
     "statistics": (lambda: tb.BLEU().statistics(["a"], ["a"]), "Statistics(1 segment x 10 columns"),
     "compare": (lambda: tb.compare(SYSTEMS, REFERENCES, samples=20), "\nB  poor "),
     "report": (lambda: tb.report(SYSTEMS, REFERENCES, samples=20), "\nB  poor "),

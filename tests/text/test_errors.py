@@ -349,6 +349,12 @@ def test_wrong_value_of_another_argument_is_refused(call, message):
         call()
 
 
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_unordered_references_are_refused(kind):
+    with pytest.raises(TypeError, match=f"references, segment 1 is of type {kind.__name__} "):
+        BLEU().score(["a"], [kind(["a"])])
+
+
 def test_a_sequence_without_slices_is_scored_with_checks():
     texts = ["a b c d e f"] * 3
     assert truebleu.bleu(deque(texts), deque(texts)) == truebleu.bleu(texts, texts)

@@ -11,7 +11,8 @@ use crate::text_batches::{
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBytes, PyCapsule, PyDict, PyFloat, PyInt, PyIterator, PyList, PySet, PyString, PyTuple,
+    PyBytes, PyCapsule, PyDict, PyFloat, PyFrozenSet, PyInt, PyIterator, PyList, PySet, PyString,
+    PyTuple,
 };
 use std::any::Any;
 use std::path::PathBuf;
@@ -283,7 +284,7 @@ pub fn not_text_error(segment: usize, reference: Option<usize>, value: &Bound<'_
     let reference_name =
         reference.map_or(String::new(), |reference| format!(", reference {reference}"));
     PyTypeError::new_err(format!(
-        "references, segment {segment}{reference_name}: found {} \
+        "references, segment {segment}{reference_name} is {} \
          (expected a string, or a sequence of strings and None, per segment)",
         describe_value(value)
     ))
@@ -297,7 +298,9 @@ pub fn several<'py>(item: &Bound<'py, PyAny>, segment: usize) -> PyResult<Bound<
     if let Ok(list) = item.cast::<PyList>() {
         return Ok(list.to_tuple());
     }
-    let is_unordered = item.is_instance_of::<PyDict>() || item.is_instance_of::<PySet>();
+    let is_unordered = item.is_instance_of::<PyDict>()
+        || item.is_instance_of::<PySet>()
+        || item.is_instance_of::<PyFrozenSet>();
     if is_unordered || item.is_instance_of::<PyBytes>() || !item.hasattr("__len__")? {
         return Err(not_text_error(segment, None, item));
     }

@@ -122,6 +122,18 @@ def test_check_compares_selected_segments_with_earlier_output(run_with_test_set,
     assert "port" in output.partition("Documents that got worse")[2]
 
 
+def test_output_of_another_length_is_divided(run_with_test_set, test_set_folder):
+    text = " ".join(SYSTEM)
+    (test_set_folder / "talk.de").write_text(f"{text[:90]}\n{text[90:]}\n", "utf-8")
+    (test_set_folder / "talk.docs").write_text("port\nport\n", "utf-8")
+    options = ("-i", test_set_folder / "talk.de", "--hyp-docs", test_set_folder / "talk.docs")
+    assert run_with_test_set("resegment", *options, "-q").count("\n") == len(SYSTEM)
+    (score_entry,) = run_score(run_with_test_set, *options, "--resegment")
+    assert "|reseg:soft-words+docs|" in score_entry["signature"]
+    error = run_with_test_set("score", *options, "--resegment", "--domain", "news", status=1).error
+    assert "expected 6 lines for harbour en-de, found 2" in error
+
+
 def test_family_which_finds_variant_for_test_set(run_with_test_set, test_set_folder):
     words = ("family", "which", f"{tb.bleu(SYSTEM, REFERENCE):.2f}")
     output = run_with_test_set(*words, "-i", test_set_folder / "out.de", "-f", "json")

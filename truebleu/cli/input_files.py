@@ -137,6 +137,10 @@ class Inputs:
             expected = "at least one reference file, or a test set with -t and -l"
             raise UsageError(describe_missing_references(options, expected))
         self._encoding: str = options.encoding
+        # Outputs that will be divided may have any number of lines.
+        self._divides_outputs = any(
+            getattr(options, name, None) is not None for name in ("resegment", "segments")
+        )
         self._reference_count: int = options.num_refs
         if self._reference_count > 1 and len(options.references) > 1:
             raise UsageError(
@@ -284,7 +288,10 @@ class Inputs:
         if self.test_set is not None and name.startswith("@"):
             return self.test_set.get_output(name[1:])
         file = parse_text_file(name, self._encoding)
-        return file if self.test_set is None else self.test_set.select_lines(file)
+        test_set = self.test_set
+        if test_set is None or (self._divides_outputs and test_set.part.segment_mask is None):
+            return file
+        return test_set.select_lines(file)
 
     @property
     def signature(self) -> Mapping[str, str]:

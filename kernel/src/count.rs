@@ -7,6 +7,7 @@ use crate::lex::{self, Lexed, Lexer};
 use crate::simd::{Instructions, Job, Vector};
 use crate::text_batches::Block;
 use crate::tokens::View;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The part of a metric that computes the counts in a row.
@@ -241,7 +242,10 @@ struct MetricWorker<M: Metric> {
 
 impl<M: Metric> MetricWorker<M> {
     fn new(counter: Arc<Counter<M>>) -> Self {
-        Self { counter, scratch: CountScratch::default(), rows: Vec::new(), unfinished: false }
+        let take_idle = || IDLE_BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+        let (hypotheses, references) = (take_idle(), vec![take_idle()]);
+        let scratch = CountScratch { hypotheses, references, metric: M::Scratch::default() };
+        Self { counter, scratch, rows: Vec::new(), unfinished: false }
     }
 
     /// Start counting. Replace the buffers if the previous count was interrupted.
@@ -249,6 +253,34 @@ impl<M: Metric> MetricWorker<M> {
         if std::mem::replace(&mut self.unfinished, true) {
             self.scratch = CountScratch::default();
         }
+    }
+}
+
+/// Maximum number and size in bytes of buffers in [`IDLE_BUFFERS`].
+const MAX_IDLE_BUFFERS: usize = 4;
+const MAX_IDLE_BYTES: usize = 1 << 21;
+
+thread_local! {
+    /// Buffers of finished workers. Mapping new memory takes as long as counting a small batch.
+    static IDLE_BUFFERS: RefCell<Vec<lex::LexScratch>> = RefCell::default();
+}
+
+impl<M: Metric> Drop for MetricWorker<M> {
+    fn drop(&mut self) {
+        if self.unfinished {
+            return;
+        }
+        let CountScratch { hypotheses, references, .. } = std::mem::take(&mut self.scratch);
+        // Thread-local values may be gone when a thread ends.
+        let _ = IDLE_BUFFERS.try_with(|idle_buffers| {
+            let mut idle_buffers = idle_buffers.borrow_mut();
+            for buffers in references.into_iter().chain([hypotheses]) {
+                let is_small = buffers.byte_count() <= MAX_IDLE_BYTES;
+                if is_small && idle_buffers.len() < MAX_IDLE_BUFFERS {
+                    idle_buffers.push(buffers);
+                }
+            }
+        });
     }
 }
 

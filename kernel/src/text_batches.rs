@@ -70,6 +70,11 @@ impl PaddedBuffer {
         self.bytes.len().saturating_sub(MARGIN)
     }
 
+    /// Return the size of the buffer's memory in bytes.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Return whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

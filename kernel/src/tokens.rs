@@ -42,6 +42,11 @@ impl Tokens {
         self.count
     }
 
+    /// Return the number of tokens that the memory can hold.
+    pub(crate) fn capacity(&self) -> usize {
+        self.keys.len()
+    }
+
     #[inline(always)]
     fn ensure_capacity(&mut self, count: usize) {
         if self.keys.len() < count + SLACK {

@@ -152,6 +152,16 @@ pub struct LexScratch {
     multiline_ends: Vec<usize>,
 }
 
+impl LexScratch {
+    /// Return the approximate size of the buffers in bytes.
+    pub(crate) fn byte_count(&self) -> usize {
+        let Self { joined, lowered, annex_text, tokens, annex, multiline_text, .. } = self;
+        let text_bytes = [joined, lowered, annex_text].map(PaddedBuffer::capacity);
+        let tokens = tokens.capacity() + annex.capacity();
+        text_bytes.iter().sum::<usize>() + multiline_text.capacity() + 16 * tokens
+    }
+}
+
 /// A segment with tokens outside the main text, or without tokens because it is missing.
 #[derive(Clone, Copy)]
 struct Exception {

@@ -27,10 +27,10 @@ from truebleu.text import argument_checks, corpus_inputs
 GROUP_BASELINES = ("leave-one-out", "mean")
 # Share of a batch's completions with think tags above which a warning is issued.
 MAX_THINKING_SHARE = 0.05
-# One kernel call per text takes less time than a batch for up to 256 texts of more than 250
+# One kernel call per text takes less time than a batch for up to 32 texts of more than 250
 # characters on average.
 MIN_LONG_TEXT = 250
-MAX_SINGLE_CALLS = 256
+MAX_SINGLE_CALLS = 32
 COUNTS = ("calls", "completions", "scored", "blank", "thinking", "errors")
 
 # A fenced code block (CommonMark 4.5): the fence, and the lines up to the closing fence.

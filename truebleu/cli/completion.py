@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from truebleu.cli.common_options import HELP, Command, OptionGroup
+from truebleu.cli.common_options import FILE_METAVARS, HELP, Command, OptionGroup
 from truebleu.cli.output import print_text
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
             list_completions = getattr(action, "completes", None)
             if list_completions is not None:
                 action.choices = list_completions()
-            if action.metavar in ("REF", "HYP", "FILE"):
+            if action.metavar in FILE_METAVARS:
                 action.complete = shtab.FILE
     script = shtab.complete(parser, shell=options.shell)
     if options.shell == "fish":

@@ -86,6 +86,23 @@ impl ByteOwners {
     }
 }
 
+/// Number of objects whose headers are loaded at a time.
+const LOADED_HEADERS: usize = 16;
+
+/// Load the headers of the objects from `position` on, if it is a multiple of [`LOADED_HEADERS`].
+///
+/// Objects of a large tuple are not in the cache. Loads without other work between them wait for
+/// memory at the same time.
+#[inline(always)]
+fn load_headers(items: &Bound<'_, PyTuple>, position: usize) -> PyResult<()> {
+    if position.is_multiple_of(LOADED_HEADERS) {
+        for i in position..items.len().min(position + LOADED_HEADERS) {
+            std::hint::black_box(items.get_borrowed_item(i)?.get_type_ptr());
+        }
+    }
+    Ok(())
+}
+
 /// A source of hypotheses from a tuple of strings.
 struct StringSource {
     name: String,
@@ -108,6 +125,7 @@ impl StringSource {
             && segments.len() < max_segments
             && (segments.is_empty() || bytes < max_bytes)
         {
+            load_headers(items, self.position)?;
             let item = items.get_borrowed_item(self.position)?;
             self.position += 1;
             let segment = self.position as u64;
@@ -229,6 +247,7 @@ impl ReferenceSource {
         let mut streams: Vec<Vec<Option<BorrowedSegment>>> = vec![Vec::with_capacity(count)];
         let mut bytes = 0;
         for row in 0..count {
+            load_headers(items, self.position + row)?;
             let item = items.get_borrowed_item(self.position + row)?;
             if let Ok(text) = item.cast::<PyString>() {
                 let segment_bytes = owners.borrow(&text)?;

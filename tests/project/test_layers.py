@@ -77,20 +77,13 @@ def _commands() -> Iterator[str]:
     yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli").COMMANDS)
 
 
-def _foreign_modules() -> Iterable[str]:
-    """Modules that are not of this package: hosts, or the standard library's."""
-    return ()
-
-
 # Modules that compute what they import, and what that can be.
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
     "truebleu.metrics.registry": _metric_modules,
     "truebleu.cli": _commands,
-    "truebleu.compat": tuple,  # the package that it makes faster
     "truebleu.compat.patches": tuple,  # the caller names the module to import later
     "truebleu.engines.common_api": tuple,  # the caller names its module
-    "truebleu.metrics.rouge": _foreign_modules,
 }
 
 

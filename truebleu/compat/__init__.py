@@ -12,10 +12,7 @@ support. An installation affects one process: also call `install` in each worker
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
 from types import ModuleType
-
-from truebleu.compat.patches import defer_import
 
 __all__ = ["install", "uninstall"]
 
@@ -37,9 +34,7 @@ def install(name: str) -> None:
     """
     accelerator = _load_accelerator(name)
     try:
-        # sacreBLEU locks files and prints tables rarely. Importing these packages takes 30 ms.
-        with defer_import("portalocker"), defer_import("tabulate", "tabulate"):
-            release = import_module(name).__version__
+        release = accelerator.find_release()
     except ModuleNotFoundError as error:
         if error.name != name:
             raise

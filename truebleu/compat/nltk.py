@@ -30,6 +30,13 @@ EPSILON = 1e-16
 _patches: list[tuple[ModuleType, str, Any, Any]] = []
 
 
+def find_release() -> str:
+    """Return the release of NLTK, which is imported."""
+    import nltk
+
+    return str(nltk.__version__)
+
+
 def install() -> None:
     """Replace `corpus_bleu` and `corpus_chrf` in NLTK's modules."""
     if _patches:

@@ -11,6 +11,7 @@ import os
 import sys
 
 from truebleu.compat import install
+from truebleu.compat.patches import defer_import
 
 # Attributes for the import system, which must not be taken from the original package.
 _HIDDEN_ATTRIBUTES = ("__path__", "__file__", "__spec__", "__loader__", "__package__")
@@ -55,7 +56,9 @@ def _flush_standard_output() -> None:
 
 
 try:
-    install("sacrebleu")
+    # sacreBLEU locks files and prints tables rarely. Importing these packages takes 30 ms.
+    with defer_import("portalocker"), defer_import("tabulate", "tabulate"):
+        install("sacrebleu")
 except ImportError as missing:
     if __name__ != "__main__":
         raise

@@ -68,6 +68,13 @@ _kinds: list[MetricKind] = []
 _tokenizer_calls: dict[type, Any] = {}
 
 
+def find_release() -> str:
+    """Return the release of sacreBLEU, which is imported."""
+    import sacrebleu
+
+    return str(sacrebleu.__version__)
+
+
 def install() -> None:
     """Replace sacreBLEU's counting functions, and its significance tests once imported."""
     if _patches:

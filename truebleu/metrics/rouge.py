@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY
-from importlib import import_module
 from string import ascii_letters
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -162,9 +161,8 @@ class ROUGE(SegmentMeanMetric):
         if not self.stemmer:
             return tokenizers.make_tokenizer(self.tokenize)(text)
         # The installed package provides the stemmer.
-        stems: list[str] = (
-            _import_scoring_module("tokenizers").DefaultTokenizer(use_stemmer=True).tokenize(text)
-        )
+        _, tokenizer_module = _import_scoring_modules()
+        stems: list[str] = tokenizer_module.DefaultTokenizer(use_stemmer=True).tokenize(text)
         return stems
 
     def _find_versions(self) -> tuple[str, str]:
@@ -175,9 +173,8 @@ class ROUGE(SegmentMeanMetric):
         tokenizer = None
         if self.tokenize != ROUGE_TOKENIZER:
             tokenizer = SimpleNamespace(tokenize=tokenizers.make_tokenizer(self.tokenize))
-        scorer = _import_scoring_module("rouge_scorer").RougeScorer(
-            [kind], use_stemmer=self.stemmer, tokenizer=tokenizer
-        )
+        scorer_module, _ = _import_scoring_modules()
+        scorer = scorer_module.RougeScorer([kind], use_stemmer=self.stemmer, tokenizer=tokenizer)
         numbers = []
         for hypothesis, references in texts:
             # The first of several equally good references is used, as in the original.
@@ -205,11 +202,18 @@ class ROUGE(SegmentMeanMetric):
             raise MetricFailedError(f"{self.name}: {problem}")
 
 
-def _import_scoring_module(name: str) -> Any:
-    """Return a module of the fastest installed package."""
-    for package in PACKAGES:
-        with suppress(ImportError):
-            return import_module(f"{package.replace('-', '_')}.{name}")
+def _import_scoring_modules() -> tuple[Any, Any]:
+    """Return the modules `rouge_scorer` and `tokenizers` of the fastest installed package."""
+    with suppress(ImportError):
+        import rouge_score_rs.rouge_scorer
+        import rouge_score_rs.tokenizers
+
+        return rouge_score_rs.rouge_scorer, rouge_score_rs.tokenizers
+    with suppress(ImportError):
+        import rouge_score.rouge_scorer
+        import rouge_score.tokenizers
+
+        return rouge_score.rouge_scorer, rouge_score.tokenizers
     raise make_missing_package_error("rouge", "pip install 'truebleu[rouge]'")
 
 

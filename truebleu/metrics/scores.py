@@ -254,6 +254,10 @@ class HidesForeignNames(type):
         return [name for name in super().__dir__() if hasattr(cls, name)]
 
 
+# Error messages show the type of a wrong argument: "expected a str, not type".
+HidesForeignNames.__name__ = "type"
+
+
 def add_foreign_names(cls: type, equivalents: Mapping[str, str]) -> None:
     """Make attributes of other packages' classes raise errors that name the equivalents."""
     for name, equivalent in equivalents.items():

@@ -707,14 +707,10 @@ export class SelectionState {
     if (!chosen.length || noScoreReason) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: noScoreReason } : null; store.notify(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
     const scoreA = this.scoreCorpus(a, segments), scoreB = b ? this.scoreCorpus(b, segments) : null;
-    const hasReportedSpans = all && this.isReported && !!this.getReportedSpans(this.setting);
-    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= MIN_INTERVAL_SEGMENTS || hasReportedSpans, share: 0, note: "" });
+    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= MIN_INTERVAL_SEGMENTS || all && this.isReported && !!this.getReportedSpans(this.setting), share: 0, note: "" });
     if (!subset.waiting) subset.note = TOO_FEW;
     store.notify(new Set(["subset"]));
     if (!subset.waiting) return;
-    // Let the page show the scores first, because copying the counts takes time.
-    if (!hasReportedSpans) await new Promise(done => setTimeout(done));
-    if (run !== this.filterRun) return;
     try {
       const result = await this.computeSpans(chosen, share => { if (run === this.filterRun) { subset.share = share; store.notify(new Set(["subset"])); } });
       if (run !== this.filterRun) return;

@@ -41,16 +41,15 @@ def defer_import(name: str, *functions: str) -> Iterator[None]:
         remove_substitute()
         return getattr(import_module(name), attribute)
 
+    def call_function(function: str, *arguments: Any, **keywords: Any) -> Any:
+        return load_attribute(function)(*arguments, **keywords)
+
     substitute = sys.modules[name] = ModuleType(name)
     for function in functions:
-        setattr(substitute, function, partial(_call_function, name, function))
+        setattr(substitute, function, partial(call_function, function))
     # Python calls this function for missing attributes (PEP 562).
     vars(substitute)["__getattr__"] = load_attribute
     try:
         yield
     finally:
         remove_substitute()
-
-
-def _call_function(module: str, function: str, *arguments: Any, **keywords: Any) -> Any:
-    return getattr(import_module(module), function)(*arguments, **keywords)

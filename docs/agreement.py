@@ -118,7 +118,7 @@ def main() -> None:
     """Measure the agreement if TREE is given, and write the data for the package."""
     if len(sys.argv) > 1:
         _write_json(RESULT, measure_metric_agreement(sys.argv[1]))
-    _write_json(Path(comparison_builder.HUMAN_AGREEMENT), build_package_data())
+    _write_json(comparison_builder.HUMAN_AGREEMENT, build_package_data())
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

@@ -4,11 +4,11 @@
 //! The columns of all systems and metrics are side by side in a [`Stack`], so they share the
 //! resamples. Each column is stored in the narrowest sufficient integer type. Columns of zeros are
 //! omitted, and so are columns that equal another column plus a constant, such as the reference
-//! lengths of a second system, or the numbers of bigrams. A bootstrap replicate is the sum of the resampled rows. Thirty-two columns fit into one
-//! or two vector registers, so a row costs one load and one addition. For randomization, each row
-//! is included or not: the sums of all 256 subsets of eight rows are computed once and looked up
-//! (the method of four Russians). Integer sums are exact in any order, so the result does not
-//! depend on the layout or the number of threads.
+//! lengths of a second system, or the numbers of bigrams. A bootstrap replicate is the sum of the
+//! resampled rows. Thirty-two columns fit into one or two vector registers, so a row costs one load
+//! and one addition. For randomization, each row is included or not: the sums of all 256 subsets of
+//! eight rows are computed once and looked up (the method of four Russians). Integer sums are exact
+//! in any order, so the result does not depend on the layout or the number of threads.
 
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -300,7 +299,7 @@ def test_package_data_equal_documented_measurements():
     agreement = load_documentation_script("agreement")
     from truebleu.comparison.comparison_builder import HUMAN_AGREEMENT
 
-    recorded = json.loads(Path(HUMAN_AGREEMENT).read_text("utf-8"))
+    recorded = json.loads(HUMAN_AGREEMENT.read_text("utf-8"))
     assert recorded == agreement.build_package_data()
     measured = json.loads((ROOT / "docs" / "agreement.json").read_text("utf-8"))["agreement"]
     for name, label in (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")):

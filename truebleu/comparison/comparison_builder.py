@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 from truebleu._kernel import Scores, __version__, count_higher
@@ -497,8 +497,7 @@ class _MetricColumn:
         # The data are about differences of corpus-level scores with one reference.
         if self.metric is None or self.references != 1 or lead == 0:
             return None
-        with open(HUMAN_AGREEMENT, encoding="utf-8") as file:
-            content = load_json(file.read())
+        content = load_json(HUMAN_AGREEMENT.read_text(encoding="utf-8"))
         for name, ranges in content["metrics"].items():
             if registry.metric(name) == self.metric:
                 fields = next(
@@ -577,7 +576,7 @@ def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
 
 # Share of differences of similar size that human judges confirmed, from WMT23's human scores.
 # docs/agreement.py computes the file; docs/agreement-with-people.md describes the data.
-HUMAN_AGREEMENT = os.path.join(os.path.dirname(__file__), "human_agreement.json")
+HUMAN_AGREEMENT = Path(__file__).with_name("human_agreement.json")
 
 # Names of human translations, such as "ref.A", "refB", "human" and "reference.en".
 _REFERENCE_NAME = re.compile(

@@ -6,6 +6,7 @@ A `Request` holds the checked arguments for comparisons, reports and the command
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -19,7 +20,6 @@ from truebleu.metrics.joint_counting import compute_statistics_or_errors
 from truebleu.metrics.scores import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
-from truebleu.text.argument_checks import Record
 from truebleu.text.corpus_inputs import has_ids, recognize_single_column
 from truebleu.text.segments import File
 from truebleu.text.system_names import ShortNames, find_system
@@ -52,7 +52,8 @@ SYSTEM_ORDERS = ("rank", "given")
 RESAMPLING_UNITS = ("segments", "documents", "buckets")
 
 
-class Significance(Record):
+@dataclass(frozen=True)
+class Significance:
     """Settings of tests and intervals; see `compare` for the parameters."""
 
     test: str | None = "ar"
@@ -63,9 +64,7 @@ class Significance(Record):
     correction: str | None = None
     resample: str = "segments"
 
-    def __init__(self, **settings: Any) -> None:
-        """Check the settings. Raise ValueError for settings that exclude each other."""
-        super().__init__(**settings)
+    def __post_init__(self) -> None:
         argument_checks.check_choice("resample", self.resample, RESAMPLING_UNITS)
         if self.resample != "segments" and self.test == "bs-sacrebleu":
             raise ValueError("resample: test 'bs-sacrebleu' supports only 'segments'")
@@ -85,9 +84,9 @@ class Significance(Record):
                 "intervals share resamples. Pass equal numbers, or only one."
             )
         argument_checks.check_confidence_level(self.level)
-        vars(self)["seed"] = argument_checks.check_seed(self.seed)
+        object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
         if confidence is not None:
-            vars(self)["confidence"] = self.resamples
+            object.__setattr__(self, "confidence", self.resamples)
 
     @property
     def randomizations(self) -> int:

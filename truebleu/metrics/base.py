@@ -19,7 +19,7 @@ from truebleu.metrics.pairwise_scores import PairwiseScoring
 from truebleu.metrics.parameters import Parametrized
 from truebleu.metrics.scores import (
     CONTEXT_FIELDS,
-    HidesForeignNames,
+    ForeignNameFilter,
     Score,
     Signature,
     Statistics,
@@ -160,7 +160,7 @@ def accept_ids(method: Method) -> Method:
     return call_method  # type: ignore[return-value]
 
 
-class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=HidesForeignNames):
+class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFilter):
     """Metric with its parameters: frozen, hashable, and equal to metrics with equal parameters.
 
     A metric counts a row of integers per segment, sums the rows and computes a score of class `S`.

@@ -247,7 +247,7 @@ class _ForeignName:
         raise AttributeError(f"{owner.__name__} has no attribute '{self.name}'{hint}")
 
 
-class HidesForeignNames(type):
+class ForeignNameFilter(type):
     """Metaclass that hides attributes which raise AttributeError from `help()` and completion."""
 
     def __dir__(cls) -> list[str]:
@@ -255,7 +255,7 @@ class HidesForeignNames(type):
 
 
 # Error messages show the type of a wrong argument: "expected a str, not type".
-HidesForeignNames.__name__ = "type"
+ForeignNameFilter.__name__ = "type"
 
 
 def add_foreign_names(cls: type, equivalents: Mapping[str, str]) -> None:
@@ -264,7 +264,7 @@ def add_foreign_names(cls: type, equivalents: Mapping[str, str]) -> None:
         setattr(cls, name, _ForeignName(name, equivalent))
 
 
-class Score(Picklable, metaclass=HidesForeignNames):
+class Score(Picklable, metaclass=ForeignNameFilter):
     """Immutable score with its components. It can be converted to a number.
 
     `float(score)`, `round(score, 2)` and `f"{score:.2f}"` work. Scores can be compared with numbers

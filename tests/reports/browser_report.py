@@ -170,6 +170,16 @@ def type_text(field, text: str) -> None:
     field.press_sequentially(text)
 
 
+def measure_box(element) -> dict[str, float]:
+    """Return the bounding box of an element; try again if the page is just replacing it."""
+    for _ in range(100):
+        box = element.bounding_box()
+        if box is not None:
+            return box
+        element.page.wait_for_timeout(50)
+    raise AssertionError(f"{element} is not shown")
+
+
 def download_file(tab, button, saves):
     """Click a button and return the name and content of the saved file."""
     if tab.context.browser.browser_type.name == "firefox":

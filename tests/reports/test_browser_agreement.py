@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from browser_report import read_example_lines
+from browser_report import measure_box, read_example_lines
 from playwright_or_skip import expect
 from test_browser_sizes import TIMEOUT_MILLISECONDS, make_texts
 
@@ -125,7 +125,7 @@ def test_worst_disagreement_opens_by_keyboard(example, agreement_tab):
 
 
 def test_click_opens_nearest_segment(agreement_tab):
-    ring = agreement_tab.locator(".chart .ring").first.bounding_box()
+    ring = measure_box(agreement_tab.locator(".chart .ring").first)
     number = agreement_tab.locator("main section tbody th a").first.text_content()
     agreement_tab.mouse.click(ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2)
     heading = agreement_tab.get_by_role("heading", name=re.compile(rf"^Segment {number}\b"))

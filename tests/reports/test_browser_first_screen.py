@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser_report import read_example_lines
+from browser_report import measure_box, read_example_lines
 from playwright_or_skip import expect
 
 from truebleu.comparison import overview
@@ -52,7 +52,7 @@ def test_first_screen_fits_without_scrolling(five_systems, open_report):
     path, _ = five_systems
     tab = open_report(path, viewport={"width": 1440, "height": 900}).page
     for place in (".lead", ".overview", ".legend-of-table", ".forest-plot"):
-        box = tab.locator(f"main.view {place}").first.bounding_box()
+        box = measure_box(tab.locator(f"main.view {place}").first)
         assert box["y"] + box["height"] <= 900, place
         assert box["x"] + box["width"] <= 1440, place
     # The table itself needs no scroll bar.
@@ -157,9 +157,9 @@ def test_forest_plot_has_panel_per_metric(five_systems, open_report):
         points = panel.locator("circle")
         assert points.count() == 4
         # All systems are worse than the baseline, and better is to the right.
-        base = panel.locator(".base").bounding_box()["x"]
+        base = measure_box(panel.locator(".base"))["x"]
         for point in points.all():
-            assert point.bounding_box()["x"] < base, metric["name"]
+            assert measure_box(point)["x"] < base, metric["name"]
         ticks = [
             float(t.replace(MINUS_SIGN, "-")) for t in panel.locator(".tick").all_text_contents()
         ]
@@ -236,11 +236,11 @@ def test_390_pixels_show_best_delta_and_p(five_systems, open_report):
     assert tab.locator("main.view").evaluate("e => e.scrollWidth <= e.clientWidth")
     for row in tab.locator(".overview tbody tr").all():
         for cell in (row.locator(".badge"), row.locator("td").nth(0), row.locator("td").nth(1)):
-            box = cell.bounding_box()
+            box = measure_box(cell)
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 390
     expect(tab.locator(".overview tbody tr").nth(1).locator("td").nth(1)).to_contain_text("p ")
-    box = tab.locator(".overview tbody tr").first.bounding_box()
+    box = measure_box(tab.locator(".overview tbody tr").first)
     assert box["y"] + box["height"] <= 844
 
 
@@ -252,9 +252,9 @@ def test_narrow_static_summary_fits(five_systems, open_report, width):
     rows = tab.locator("#static table").first.locator("tbody tr")
     for row in rows.all():
         for place in range(4):
-            box = row.locator("td").nth(place).bounding_box()
+            box = measure_box(row.locator("td").nth(place))
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
         # Names do not wrap.
-        assert row.locator("td").nth(1).bounding_box()["height"] < 60
+        assert measure_box(row.locator("td").nth(1))["height"] < 60
     assert tab.evaluate("document.documentElement.scrollWidth") <= width

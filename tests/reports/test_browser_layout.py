@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from browser_report import read_example_lines
+from browser_report import measure_box, read_example_lines
 from playwright_or_skip import expect
 from test_browser_accessibility import OPEN_STATES
 
@@ -231,9 +231,9 @@ def test_phone_shows_all_columns_above_the_texts(example, open_report):
     tab = open_report(example.path, "#segments", viewport={"width": 390, "height": 800}).page
     row = tab.locator('.row[data-position="0"]')
     numbers = [row.locator(f".{name}").first for name in ("c-score", "c-influence", "c-ratio")]
-    text = row.locator(".c-text").bounding_box()
+    text = measure_box(row.locator(".c-text"))
     for number in numbers:
         expect(number).to_be_visible()
-        box = number.bounding_box()
+        box = measure_box(number)
         assert box["y"] + box["height"] <= text["y"] + 1
     assert text["width"] > 330

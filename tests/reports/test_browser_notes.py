@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from browser_report import download_file, type_text
+from browser_report import download_file, measure_box, type_text
 from playwright_or_skip import expect
 
 from truebleu.reports import report
@@ -109,6 +109,5 @@ def test_narrow_list_shows_delta_and_second_score(notes_report, open_report):
     tab = open_report(notes_report, "#segments", viewport={"width": 390, "height": 800}).page
     row = tab.locator(".rows .row").first
     for cell in (row.locator(".c-score").nth(1), row.locator(".c-delta")):
-        box = cell.bounding_box()
-        assert box is not None
+        box = measure_box(cell)
         assert 0 < box["x"] + box["width"] <= 390

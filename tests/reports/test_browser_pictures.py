@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browser_report import download_file
+from browser_report import download_file, measure_box
 from closeness import near
 from playwright_or_skip import expect
 
@@ -137,7 +137,7 @@ def test_area_selection_works_by_keyboard_and_pointer(example, open_report):
     expect(tab.locator(".subset strong").first).to_have_text(str(count))
     expect(tab.locator(".chips button")).to_have_count(3)
     sheet.navigate("#pictures?picture=scatter")
-    box = tab.locator("main figure svg").bounding_box()
+    box = measure_box(tab.locator("main figure svg"))
     tab.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.1)
     tab.mouse.down()
     tab.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.6, steps=4)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from browser_report import measure_box
 from playwright_or_skip import expect
 
 from truebleu import TextWarning
@@ -129,7 +130,7 @@ def test_match_beyond_the_edge_is_scrolled_into_view(open_report, tmp_path):
     expect(locate_subset_count(tab)).to_have_text("20")
     mark = tab.locator(".rows .row mark.found").first
     expect(mark).to_have_text("needle")
-    line, place = mark.locator("xpath=..").bounding_box(), mark.bounding_box()
+    line, place = measure_box(mark.locator("xpath=..")), measure_box(mark)
     assert line["x"] <= place["x"] < place["x"] + place["width"] <= line["x"] + line["width"] + 1
 
 
@@ -273,12 +274,12 @@ def test_list_shows_and_names_the_closest_reference(open_report, tmp_path, width
     # The second reference equals the output of one of the systems.
     rows = [[reference, good][:count] for reference, good in zip(REFERENCES, GOOD, strict=True)]
     report({"good": GOOD, "poor": POOR}, rows, path=path, samples=9)
-    sheet = open_report(path, "#segments?sort=number")
-    sheet.page.set_viewport_size({"width": width, "height": 844})
+    size = {"width": width, "height": 844}
+    sheet = open_report(path, "#segments?sort=number", viewport=size)
     line = sheet.page.locator(".row .line").first
     expect(line.locator(".mark-line")).to_have_text(label)
     expect(line.locator(".preview")).to_have_text(rows[0][-1])
-    mark, text = (line.locator(name).bounding_box() for name in (".mark-line", ".preview"))
+    mark, text = (measure_box(line.locator(name)) for name in (".mark-line", ".preview"))
     assert mark["x"] + mark["width"] <= text["x"]
 
 

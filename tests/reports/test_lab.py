@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 from axe_core import APPEARANCES, find_violations
-from browser_report import type_text
+from browser_report import measure_box, type_text
 from closeness import is_close
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -426,7 +426,7 @@ def test_ngrams_break_only_between_words(open_report, lab_path):
 def test_phone_shows_texts_before_score_and_options(open_report, lab_path):
     page = open_report(lab_path, viewport={"width": 390, "height": 844}).page
     places = ["textarea >> nth=0", "textarea >> nth=1", ".score-box", ".settings"]
-    tops = [page.locator(place).bounding_box()["y"] for place in places]
+    tops = [measure_box(page.locator(place))["y"] for place in places]
     assert tops == sorted(tops)
 
 

@@ -147,4 +147,5 @@ def _read_index(path: str, wanted: set[str]) -> bytes:
         if phrase in wanted:
             block = zlib.decompress(blocks[start:end]).decode("utf-8", "surrogateescape")
             entries += [f"0\n{phrase}\n{one}\n" for one in block.split("\n") if one in wanted]
-    return gzip.compress("".join(entries).encode("utf-8", "surrogateescape"), compresslevel=1)
+    content = "".join(entries).encode("utf-8", "surrogateescape")
+    return gzip.compress(content, compresslevel=1, mtime=0)

@@ -79,12 +79,12 @@ def test_page_opens_with_its_question(page):
     assert headings[0].endswith("?")
 
 
-def test_reference_pages_are_current():
+def test_references_and_measured_costs_are_current():
     """In a separate process, because other tests may have added metrics."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import json, pages; "
         "print(json.dumps({name: pages.wrap_paragraphs(page()) for name, page in"
-        " pages.PAGES.items() if name.startswith('reference/')}))"
+        " pages.PAGES.items() if name.startswith(('reference/', 'at-scale'))}))"
     )
     output = subprocess.check_output([sys.executable, "-c", code, str(DOCS)], cwd=ROOT)
     pages = json.loads(output)

@@ -408,6 +408,16 @@ class _MetricColumn:
         return {group: fsum(scores) / len(scores) for group, scores in group_scores.items()}
 
     def describe_metric(self) -> dict[str, Any]:
+        if self.signature:
+            signature, short_signature = str(self.signature), self.signature.short()
+        else:
+            from hashlib import sha256
+
+            # External scores have a hash instead of a signature.
+            digest = sha256()
+            for numbers in self.output_scores.values():
+                digest.update(array("d", numbers).tobytes())
+            signature = short_signature = f"given|sha256:{digest.hexdigest()[:8]}"
         return {
             "name": self.name,
             "label": self.label,
@@ -417,21 +427,9 @@ class _MetricColumn:
             "percentage": self.metric is not None and self.metric.is_percentage,
             # Clusters of systems without a significant difference, best first.
             "clusters": self.clusters,
-            "signature": str(self.signature or self._external_signature),
-            "short_signature": self.signature.short()
-            if self.signature
-            else self._external_signature,
+            "signature": signature,
+            "short_signature": short_signature,
         }
-
-    @property
-    def _external_signature(self) -> str:
-        """A hash of external scores, used instead of a signature."""
-        from hashlib import sha256
-
-        digest = sha256()
-        for numbers in self.output_scores.values():
-            digest.update(array("d", numbers).tobytes())
-        return f"given|sha256:{digest.hexdigest()[:8]}"
 
     def describe_system(self, system: str) -> dict[str, Any]:
         value = self.get_system_score(system)

@@ -55,17 +55,16 @@ class Check(View):
     @property
     def passed(self) -> bool:
         """True if there is at least one condition and all conditions hold."""
-        conditions = [one["passed"] for one in self._iterate_conditions()]
+        metrics = self._content["metrics"]
+        conditions = [one["passed"] for metric in metrics for one in metric["conditions"]]
         return bool(conditions) and all(conditions)
 
     @property
     def failures(self) -> list[str]:
         """One sentence per condition that does not hold."""
-        conditions = self._prepare_for_readers()._iterate_conditions()  # noqa: SLF001
+        metrics = self._prepare_for_readers()._content["metrics"]  # noqa: SLF001
+        conditions = [one for metric in metrics for one in metric["conditions"]]
         return [one["message"] for one in conditions if not one["passed"]]
-
-    def _iterate_conditions(self) -> Iterator[Mapping[str, Any]]:
-        return (one for metric in self._content["metrics"] for one in metric["conditions"])
 
     def __bool__(self) -> bool:
         return self.passed

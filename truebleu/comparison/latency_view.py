@@ -13,7 +13,6 @@ from truebleu.rendering.elements import (
     Cell,
     Column,
     Heading,
-    HtmlBlock,
     Paragraph,
     Scatter,
     Table,
@@ -446,10 +445,10 @@ class Latency(RecordView):
             for name, signature in content["signatures"].items():
                 yield Paragraph(f"{name}|{signature}", "signature")
 
-    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
-        """Yield the blocks, with a plot of quality and latency after the first table."""
-        scatter = build_scatter(self._content)
-        for block in self._build_blocks(digits=digits, short=short):
+    def _build_format(self, output_format: str, **options: Any) -> Iterator[Any]:
+        """Yield the blocks. HTML has a plot of quality and latency after the first table."""
+        scatter = build_scatter(self._content) if output_format == "html" else None
+        for block in super()._build_format(output_format, **options):
             yield block
             if scatter is not None and isinstance(block, Table):
                 yield scatter

@@ -231,13 +231,13 @@ def _build_winner_warnings(content: Content) -> Iterator[dict[str, Any]]:
 
     The warning gives the differences by the first of these metrics.
     """
-    references = content["by_reference"]
-    metrics = [
-        metric
-        for metric in content["metrics"]
-        if metric["name"] in references[0]["scores"]
-        and _depends_on_reference(content, metric["name"])
-    ]
+    references, metrics = content["by_reference"], []
+    for metric in content["metrics"]:
+        if (name := metric["name"]) in references[0]["scores"]:
+            winners = [_find_winners(content, name, one) for one in (None, *references)]
+            # Every best system loses its first place with at least one reference.
+            if not set(winners[0]).intersection(*winners[1:]):
+                metrics.append(metric)
     if not metrics:
         return
     names = [metric["name"] for metric in metrics]
@@ -262,15 +262,6 @@ def _build_winner_warnings(content: Content) -> Iterator[dict[str, Any]]:
         "systems": [best, rival],
         "text": text,
     }
-
-
-def _depends_on_reference(content: Content, metric: str) -> bool:
-    """Return whether every best system loses its first place with at least one reference."""
-    references = content["by_reference"]
-    return not any(
-        all(name in _find_winners(content, metric, one) for one in references)
-        for name in _find_winners(content, metric)
-    )
 
 
 def _describe_winner(

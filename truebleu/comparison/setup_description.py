@@ -129,7 +129,7 @@ class SetupDescription(Record):
         if self.tables:
             return list(dict.fromkeys(key for one in self.tables for key in one.setup.citations))
         keys = [key for one in (*self.metrics, *self.test_sets) for key in one.citations]
-        keys += [self._program_key, *self._resegmentation_keys]
+        keys += self._method_keys
         if self.test is not None:
             keys += TEST_CITATIONS[self.test]
         if self.correction is not None:
@@ -139,14 +139,13 @@ class SetupDescription(Record):
         return list(dict.fromkeys([*keys, *(RUN_CITATIONS if self.has_runs else ())]))
 
     @property
-    def _program_key(self) -> str:
-        return "truebleu" if self.program.startswith("truebleu ") else "post-2018-call"
-
-    @property
-    def _resegmentation_keys(self) -> tuple[str, ...]:
-        method = self.resegmentation or ""
-        found = (keys for name, keys in RESEGMENTATION_CITATIONS.items() if method.startswith(name))
-        return next(found, ())
+    def _method_keys(self) -> list[str]:
+        """The keys of the program, followed by the keys of the method of re-segmentation."""
+        keys = ["truebleu" if self.program.startswith("truebleu ") else "post-2018-call"]
+        for name, method_keys in RESEGMENTATION_CITATIONS.items():
+            if (self.resegmentation or "").startswith(name):
+                return [*keys, *method_keys]
+        return keys
 
     @property
     def notes(self) -> list[str]:
@@ -276,7 +275,7 @@ class SetupDescription(Record):
         metrics = join_words(list(dict.fromkeys(metric_texts)))
         test_sets = [escape(one.name) + cite(one.citations, one.bibtex) for one in self.test_sets]
         data = f" on {join_words(test_sets)}" if test_sets else ""
-        program = escape(self.program) + cite([self._program_key])
+        program = escape(self.program) + cite(self._method_keys[:1])
         signatures = [
             escape_signature(f"{one.name}|{one.signature}")
             for one in self.metrics
@@ -290,7 +289,7 @@ class SetupDescription(Record):
             scope = " separately for each document" if separator else ""
             resegmentation = (
                 f"The outputs were divided into the segments of the reference{scope} by the method "
-                f"{escape(method)}{cite(self._resegmentation_keys)}."
+                f"{escape(method)}{cite(self._method_keys[1:])}."
             )
         unit = "" if self.unit == "segments" else f" of {self.unit}"
         parts = []
@@ -400,7 +399,12 @@ def read_tables(text: str, name: str) -> list[TableSetup]:
 
     name: the file name for error messages.
     """
-    text = _extract_html(text)
+    # Only the JSON of a report is parsed, because reports contain long lines of data.
+    manifest = text.partition(MANIFEST_TAG)[2].partition("</script>")[0]
+    if manifest:
+        text = manifest
+    elif text.lstrip().startswith("<"):
+        text = unescape_html(text)
     if text.lstrip().startswith("{"):
         try:
             return [TableSetup(name, describe_result(load_json(text)))]
@@ -450,14 +454,6 @@ def _split_tables(text: str) -> list[str]:
         if earlier and PRINTED_TEST.search(text, ends[-1], earlier[-1].start()):
             ends.append(earlier[-1].end())
     return [text[start:end] for start, end in zip(ends, [*ends[1:], len(text)], strict=True)]
-
-
-def _extract_html(text: str) -> str:
-    """Return the JSON in a report, the text of other HTML, or any other text unchanged."""
-    manifest = text.partition(MANIFEST_TAG)[2].partition("</script>")[0]
-    if manifest:
-        return manifest
-    return unescape_html(text) if text.lstrip().startswith("<") else text
 
 
 def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDescription:

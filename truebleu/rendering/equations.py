@@ -54,12 +54,8 @@ def _format_node(
 # ---- text ----
 
 
-def _format_quotient(*sides: str) -> str:
-    return "/".join(f"({side})" if " " in side else side for side in sides)
-
-
 TEXT: Mapping[str, str | Callable[..., str]] = {
-    "frac": _format_quotient,
+    "frac": lambda *sides: "/".join(f"({side})" if " " in side else side for side in sides),
     "exp": "exp({})",
     "paren": "({})",
     "ln": "ln {}",

@@ -53,7 +53,14 @@ def render_chart_svg(block: Chart) -> str:
             )
     line = " ".join(f"{x:.1f},{scale_y(point.value)}" for x, point in places)
     parts.append(f'<polyline points="{line}"/>')
-    parts += [_render_point(point, x, scale_y(point.value)) for x, point in places]
+    for x, point in places:
+        tooltip = escape_html(point.tooltip)
+        y = scale_y(point.value)
+        circle = f'<circle cx="{x:.1f}" cy="{y}" r="4"><title>{tooltip}</title></circle>'
+        if is_safe_link(point.href):
+            label = f"{tooltip}: its report"
+            circle = f'<a href="{escape_html(point.href)}" aria-label="{label}">{circle}</a>'
+        parts.append(circle)
     first, last = (f"{points[i].value:.{block.digits}f}" for i in (0, -1))
     label = f"{len(points):,} scores, from {first} to {last}. The table below lists them."
     # Screen readers cannot reach links within the role "img".
@@ -139,14 +146,6 @@ def _render_day_labels(points: Sequence[Point], x_positions: Sequence[float]) ->
         )
         parts.append(render_svg_text(x, bottom + 18, point.when, anchor))
     return parts
-
-
-def _render_point(point: Point, x: float, y: str) -> str:
-    tooltip = escape_html(point.tooltip)
-    circle = f'<circle cx="{x:.1f}" cy="{y}" r="4"><title>{tooltip}</title></circle>'
-    if not is_safe_link(point.href):
-        return circle
-    return f'<a href="{escape_html(point.href)}" aria-label="{tooltip}: its report">{circle}</a>'
 
 
 def render_svg_text(

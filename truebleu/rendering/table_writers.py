@@ -46,12 +46,14 @@ def render_delimited(
     characters are escaped.
     """
     lines = [separator.join(columns)]
-    lines += [
-        separator.join(
-            format_cell(_guard_formula(row.get(column)), separator) for column in columns
-        )
-        for row in rows
-    ]
+    for row in rows:
+        cells = []
+        for value in map(row.get, columns):
+            text = escape_invisible(value) if isinstance(value, str) else value
+            if isinstance(text, str) and text.startswith(FORMULA):
+                text = f"'{text}"
+            cells.append(format_cell(text, separator))
+        lines.append(separator.join(cells))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -69,13 +71,6 @@ def format_cell(value: Any, separator: str) -> str:
     if any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-def _guard_formula(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    text = escape_invisible(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 # ---- row writers ----

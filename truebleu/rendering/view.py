@@ -11,7 +11,7 @@ from truebleu.text.argument_checks import Picklable, load_json
 from truebleu.text.system_names import ShortNames
 
 if TYPE_CHECKING:
-    from truebleu.rendering.elements import Block, HtmlBlock
+    from truebleu.rendering.elements import Block
 
 # The contents of a view, as JSON-compatible values.
 Content = Mapping[str, Any]
@@ -87,10 +87,6 @@ class View(Picklable):
         """Yield the blocks, with `digits` decimals per score and `short` or full signatures."""
         raise NotImplementedError
 
-    def _build_html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
-        """Yield the blocks for HTML, which may include additional drawings."""
-        yield from self._build_blocks(digits=digits, short=short)
-
     @classmethod
     def _rescale(cls, content: Content) -> Content:
         """Return the contents with percentages converted to fractions (0-1)."""
@@ -119,11 +115,18 @@ class View(Picklable):
         return view
 
     def _build_format(
-        self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
+        self,
+        output_format: str,  # noqa: ARG002
+        *,
+        digits: int | None = None,
+        short: bool = False,
+        **options: Any,
     ) -> Iterator[Any]:
-        """Yield the blocks for one of `FORMATS`; `options` contains further options of the view."""
-        build = self._build_html_blocks if output_format == "html" else self._build_blocks
-        yield from build(digits=digits, short=short, **options)
+        """Yield the blocks for one of `FORMATS`; `options` contains further options of the view.
+
+        HTML may have additional drawings.
+        """
+        yield from self._build_blocks(digits=digits, short=short, **options)
         if "name_note" in self._content:
             from truebleu.rendering.elements import Paragraph
 

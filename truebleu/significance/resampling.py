@@ -217,33 +217,36 @@ class _ResamplingRun:
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 
     @cached_property
-    def observed(self) -> list[list[float]]:
-        """The scores of all systems, by measure."""
-        return [
-            [self._average_runs(scores, i) for i in range(len(self.systems))]
-            for scores in self._run_scores
-        ]
-
-    @cached_property
     def _run_scores(self) -> list[list[float]]:
         """The scores of all runs, by measure."""
         return [measure.compute_observed_scores() for measure in self._unit_measures]
 
-    def _average_runs(self, scores: Sequence[float], system: int) -> float:
-        """Return a system's mean score over its runs."""
-        members = self._run_indices[system]
-        return fsum(scores[i] for i in members) / len(members)
+    @cached_property
+    def observed(self) -> list[list[float]]:
+        """The scores of all systems, by measure."""
+        return [
+            [fsum(scores[i] for i in members) / len(members) for members in self._run_indices]
+            for scores in self._run_scores
+        ]
 
     def _get_system_score(self, measure: Measure, system: int) -> float:
-        return self._average_runs([measure.get_score(name) for name in measure.systems], system)
+        """Return a system's mean score over its runs."""
+        names = [measure.systems[i] for i in self._run_indices[system]]
+        return fsum(map(measure.get_score, names)) / len(names)
 
     @cached_property
     def _resampled_systems(self) -> list[list[Scores]]:
         """The scores of all systems in each resample, by measure: means over their runs."""
-        return [
-            [Scores(_average_columns([one[i] for i in indices])) for indices in self._run_indices]
-            for one in self._resampled
-        ]
+        by_measure = []
+        for resampled in self._resampled:
+            by_system = []
+            for indices in self._run_indices:
+                runs = [resampled[i] for i in indices]
+                if len(runs) > 1:
+                    runs = [[fsum(row) / len(runs) for row in zip(*runs, strict=True)]]
+                by_system.append(Scores(runs[0]))
+            by_measure.append(by_system)
+        return by_measure
 
     def _estimate_noise(
         self, measure_index: int, systems: Sequence[int], values: Sequence[float]
@@ -523,25 +526,14 @@ class _ResamplingRun:
         )
 
 
-def _average_columns(columns: Sequence[Sequence[float]]) -> Sequence[float]:
-    """Return the mean of each row."""
-    if len(columns) == 1:
-        return columns[0]
-    return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
-
-
 def _count_near(ordered: Scores | Sequence[float], centre: float, distance: float) -> int:
     """Return the number of values, in a sorted list, that are nearer to a centre than `distance`.
 
     >>> _count_near([1.0, 2.0, 3.0, 4.0], 2.0, 2.0), _count_near([1.0, 2.0], 2.0, 0.0)
     (3, 0)
     """
-
-    def subtract_centre(value: float) -> float:
-        return value - centre
-
-    first = bisect_right(ordered, -distance, key=subtract_centre)
-    return max(0, bisect_left(ordered, distance, key=subtract_centre) - first)
+    first = bisect_right(ordered, -distance, key=lambda value: value - centre)
+    return max(0, bisect_left(ordered, distance, key=lambda value: value - centre) - first)
 
 
 def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[list[int]]:

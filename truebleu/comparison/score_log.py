@@ -23,7 +23,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from math import isfinite
@@ -74,14 +74,14 @@ class Entry:
             value = content.get(key)
             if value is None and kind.endswith("| None"):
                 continue
-            kind = kind.removesuffix(" | None")  # noqa: PLW2901
+            expected_type, parse_value = _FIELD_PARSERS[kind.removesuffix(" | None")]
             if key not in content:
                 raise ValueError(f"missing key '{key}'")
             try:
-                field_values[key] = _parse_value(kind, value)
+                field_values[key] = parse_value(value)
             except (TypeError, ValueError, KeyError, OverflowError):
                 raise ValueError(
-                    f"'{key}': expected {_FIELD_DESCRIPTIONS[kind]}, found {value!r:.60}"
+                    f"'{key}': expected {expected_type}, found {value!r:.60}"
                 ) from None
         return cls(**field_values)
 
@@ -107,35 +107,52 @@ class Entry:
         return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-# Description of a valid value, keyed by its declared type.
-_FIELD_DESCRIPTIONS = {
-    "datetime": "a time with a zone, such as 2026-11-20T09:30:00Z",
-    "str": "a string",
-    "float": "a finite number",
-    "int": "an integer of 1 or more",
-    "Input": "a file with its sha256",
-    "tuple[Input, ...]": "a list of files with their sha256",
+def _parse_string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _parse_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise TypeError
+    return float(value)
+
+
+def _parse_count(value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise TypeError
+    return value
+
+
+def _parse_time(value: Any) -> datetime:
+    time = datetime.fromisoformat(value)
+    if time.tzinfo is None:
+        raise ValueError
+    return time.astimezone(UTC)
+
+
+def _parse_input_file(value: Any) -> Input:
+    if not re.fullmatch("[0-9a-f]{64}", value["sha256"]):
+        raise ValueError
+    return Input(_parse_string(value["file"]), value["sha256"])
+
+
+def _parse_input_files(value: Any) -> tuple[Input, ...]:
+    if not isinstance(value, list) or not value:
+        raise TypeError
+    return tuple(map(_parse_input_file, value))
+
+
+# Description and parser of a value, keyed by its declared type.
+_FIELD_PARSERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "datetime": ("a time with a zone, such as 2026-11-20T09:30:00Z", _parse_time),
+    "str": ("a string", _parse_string),
+    "float": ("a finite number", _parse_number),
+    "int": ("an integer of 1 or more", _parse_count),
+    "Input": ("a file with its sha256", _parse_input_file),
+    "tuple[Input, ...]": ("a list of files with their sha256", _parse_input_files),
 }
-
-
-def _parse_value(kind: str, value: Any) -> Any:
-    """Parse a value of a declared type. Raises ValueError, TypeError or KeyError for others."""
-    if kind == "datetime":
-        time = datetime.fromisoformat(value)
-        if time.tzinfo is not None:
-            return time.astimezone(UTC)
-    elif kind == "Input":
-        if re.fullmatch("[0-9a-f]{64}", value["sha256"]):
-            return Input(_parse_value("str", value["file"]), value["sha256"])
-    elif kind == "tuple[Input, ...]":
-        if isinstance(value, list) and value:
-            return tuple(_parse_value("Input", one) for one in value)
-    elif kind == "float":
-        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-            return float(value)
-    elif isinstance(value, str) if kind == "str" else type(value) is int and value >= 1:
-        return value
-    raise ValueError(value)
 
 
 def get_log_time() -> datetime:

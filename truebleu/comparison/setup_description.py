@@ -129,7 +129,7 @@ class SetupDescription(Record):
         if self.tables:
             return list(dict.fromkeys(key for one in self.tables for key in one.setup.citations))
         keys = [key for one in (*self.metrics, *self.test_sets) for key in one.citations]
-        keys += self._method_keys
+        keys += [self._program_key, *self._resegmentation_keys]
         if self.test is not None:
             keys += TEST_CITATIONS[self.test]
         if self.correction is not None:
@@ -139,13 +139,14 @@ class SetupDescription(Record):
         return list(dict.fromkeys([*keys, *(RUN_CITATIONS if self.has_runs else ())]))
 
     @property
-    def _method_keys(self) -> list[str]:
-        """The keys of the program, followed by the keys of the method of re-segmentation."""
-        keys = ["truebleu" if self.program.startswith("truebleu ") else "post-2018-call"]
-        for name, method_keys in RESEGMENTATION_CITATIONS.items():
-            if (self.resegmentation or "").startswith(name):
-                return [*keys, *method_keys]
-        return keys
+    def _program_key(self) -> str:
+        return "truebleu" if self.program.startswith("truebleu ") else "post-2018-call"
+
+    @property
+    def _resegmentation_keys(self) -> tuple[str, ...]:
+        method = self.resegmentation or ""
+        found = (keys for name, keys in RESEGMENTATION_CITATIONS.items() if method.startswith(name))
+        return next(found, ())
 
     @property
     def notes(self) -> list[str]:
@@ -275,7 +276,7 @@ class SetupDescription(Record):
         metrics = join_words(list(dict.fromkeys(metric_texts)))
         test_sets = [escape(one.name) + cite(one.citations, one.bibtex) for one in self.test_sets]
         data = f" on {join_words(test_sets)}" if test_sets else ""
-        program = escape(self.program) + cite(self._method_keys[:1])
+        program = escape(self.program) + cite([self._program_key])
         signatures = [
             escape_signature(f"{one.name}|{one.signature}")
             for one in self.metrics
@@ -289,7 +290,7 @@ class SetupDescription(Record):
             scope = " separately for each document" if separator else ""
             resegmentation = (
                 f"The outputs were divided into the segments of the reference{scope} by the method "
-                f"{escape(method)}{cite(self._method_keys[1:])}."
+                f"{escape(method)}{cite(self._resegmentation_keys)}."
             )
         unit = "" if self.unit == "segments" else f" of {self.unit}"
         parts = []

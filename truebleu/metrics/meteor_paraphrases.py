@@ -62,7 +62,12 @@ def select_paraphrases(table: str, requests: Iterable[bytes]) -> bytes | None:
     if phrases is None:
         return None
     with suppress(*READ_ERRORS):
-        path = _get_index_path(table)
+        with open(table, "rb") as file:
+            size = file.seek(-8, os.SEEK_END) + 8
+            # A gzip file ends with the checksum and size of its content.
+            checksum = file.read().hex()
+        name = f"{os.path.basename(table)}-{size}-{checksum}-{VERSION}"
+        path = os.path.join(download.get_cache_folder(), "meteor", name)
         with suppress(*READ_ERRORS):
             return _read_index(path, phrases)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -94,15 +99,6 @@ def list_phrases(all_texts: Iterable[str]) -> set[str] | None:
 def is_plain(phrase: str) -> bool:
     """Return whether a phrase has only lower-case letters, digits and single spaces."""
     return bool(PHRASE.fullmatch(phrase)) and phrase == phrase.lower()
-
-
-def _get_index_path(table: str) -> str:
-    """Return the path of a table's index, which is named after the table's size and checksum."""
-    with open(table, "rb") as file:
-        size = file.seek(-8, os.SEEK_END) + 8
-        checksum = file.read().hex()  # a gzip file ends with the checksum and size of its content
-    name = f"{os.path.basename(table)}-{size}-{checksum}-{VERSION}"
-    return os.path.join(download.get_cache_folder(), "meteor", name)
 
 
 def _write_index(path: str, table: str) -> None:

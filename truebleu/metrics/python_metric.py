@@ -8,7 +8,7 @@ resampling work as for other metrics.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, repeat
+from itertools import repeat
 from math import floor, isfinite, ldexp
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -339,10 +339,18 @@ class SegmentMeanMetric(SourceMetric):
             flat_numbers = self._compute_checked_numbers(corpus, texts)
         segment_numbers = (flat_numbers[i : i + width] for i in range(0, len(flat_numbers), width))
         extra_integers = self._count_extra_columns(texts)
-        return [
-            [1, *chain.from_iterable(map(_split_into_integers, row)), *extra]
-            for row, extra in zip(segment_numbers, extra_integers, strict=False)
-        ], reference_counts
+        rows = []
+        for numbers, extra in zip(segment_numbers, extra_integers, strict=False):
+            row = [1]
+            for number in numbers:
+                # Each number becomes three integers. Only the last one is rounded.
+                scaled = ldexp(number, HIGH_BITS)
+                high = floor(scaled)
+                rest = (scaled - high) * STEP_SCALE
+                middle = floor(rest)
+                row += (high, middle, round((rest - middle) * STEP_SCALE))
+            rows.append([*row, *extra])
+        return rows, reference_counts
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterable[Sequence[int]]:  # noqa: ARG002
         """Yield each segment's integers for the columns `EXTRA_COLUMNS`."""
@@ -390,15 +398,6 @@ class SegmentMeanMetric(SourceMetric):
         other_numbers = zip(self.NUMBER_NAMES[1:], values[1:], strict=True)
         details = {name: self.SCALE * value for name, value in other_numbers}
         return values[0], {"segments": segments, **details}
-
-
-def _split_into_integers(number: float) -> tuple[int, int, int]:
-    """Split a number into three integers. Only the last one is rounded."""
-    scaled = ldexp(number, HIGH_BITS)
-    high = floor(scaled)
-    rest = (scaled - high) * STEP_SCALE
-    middle = floor(rest)
-    return high, middle, round((rest - middle) * STEP_SCALE)
 
 
 def find_installed_version(package: str) -> str:

@@ -96,18 +96,21 @@ class _DividedDocument:
         self, before: int, after: int, side: str, edits: list[list[dict[str, Any]]]
     ) -> dict[str, Any]:
         """Return the facts of the boundary between two segments."""
-        index = bisect_left(self.places, after)
+        places, begins = self.places, self.units.begins
+        index = bisect_left(places, after)
         moves = []
         if self.method.compares != "times":
+            # truebleu's methods put text only into segments that have a reference.
+            needs_reference = self.method.is_own
             # Moving the boundary to the left moves the last word before it to the segment after it.
-            if index and self._can_receive(after):
+            if index and (any(self.references[after]) or not needs_reference):
                 start = index - 1
-                while start and self._continues_word(start, self.places[start - 1]):
+                while start and places[start] == places[start - 1] and not begins[start]:
                     start -= 1
                 moves.append(self._describe_move("left", slice(start, index), after))
-            if index < len(self.places) and self._can_receive(before):
+            if index < len(places) and (any(self.references[before]) or not needs_reference):
                 end = index + 1
-                while end < len(self.places) and self._continues_word(end, self.places[index]):
+                while end < len(places) and places[end] == places[index] and not begins[end]:
                     end += 1
                 moves.append(self._describe_move("right", slice(index, end), before))
         next_best = min((move["difference"] for move in moves), default=None)
@@ -120,14 +123,6 @@ class _DividedDocument:
             "next_best": next_best,
             "close": next_best == 0,
         }
-
-    def _can_receive(self, place: int) -> bool:
-        """Return whether the method may put text into the segment."""
-        return not self.method.is_own or any(self.references[place])
-
-    def _continues_word(self, index: int, place: int) -> bool:
-        """Return whether a unit of the segment belongs to the same word as the unit before it."""
-        return self.places[index] == place and not self.units.begins[index]
 
     def _describe_move(self, direction: str, words: slice, receiver: int) -> dict[str, Any]:
         """Return how the cost changes if a segment receives the words at its boundary."""

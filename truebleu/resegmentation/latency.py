@@ -253,26 +253,17 @@ def divide_log(
         ends[source_segment.recording] = max(ends.get(source_segment.recording, 0), end)
     places = [(facts.start, facts.end) for facts in result.facts]
     times = divide_times(log, entries, source_segments, places, in_seconds=in_seconds)
-    segments = [
-        TimedSegment(
-            text,
-            delays,
-            elapsed,
-            source_segment.duration * scale,
-            _count_divided_reference(row[0], log.unit, in_seconds=in_seconds),
-            ends[source_segment.recording] - source_segment.offset * scale,
-        )
-        for text, (delays, elapsed), source_segment, row in zip(
-            result, times, source_segments, references, strict=True
-        )
-    ]
+    segments = []
+    rows = zip(result, times, source_segments, references, strict=True)
+    for text, (delays, elapsed), source_segment, (reference, *_) in rows:
+        reference = reference.strip()  # noqa: PLW2901
+        if in_seconds:
+            length = len(split_like_simulstream(reference, log.unit))
+        else:
+            # OmniSTEval removes spaces if it compares characters.
+            compared = reference.replace(" ", "") if log.unit == "char" else reference
+            length = count_reference_units(compared, log.unit)
+        duration = source_segment.duration * scale
+        rest = ends[source_segment.recording] - source_segment.offset * scale
+        segments.append(TimedSegment(text, delays, elapsed, duration, length, rest))
     return segments, result
-
-
-def _count_divided_reference(reference: str, unit: str, *, in_seconds: bool) -> int:
-    """Return the length of a reference as simulstream (`in_seconds`) or OmniSTEval counts it."""
-    reference = reference.strip()
-    if in_seconds:
-        return len(split_like_simulstream(reference, unit))
-    # OmniSTEval removes spaces if it compares characters.
-    return count_reference_units(reference.replace(" ", "") if unit == "char" else reference, unit)

@@ -241,22 +241,20 @@ class Resegmentation(Sequence[str]):
         if empty := self.empty_count:
             verb = "is" if empty == 1 else "are"
             problems.append(f"{format_count(empty, 'segment')} {verb} empty")
-        if loops := self._list_numbers("loop"):
+        flags = [(number, facts.flags) for number, facts in enumerate(self.facts, 1)]
+        if loops := [number for number, names in flags if "loop" in names]:
             verb = "repeats" if len(loops) == 1 else "repeat"
             problems.append(
                 f"{_format_numbers(loops)} {verb} the same words three times or more (is the "
                 "system in a loop?)"
             )
-        if moved := self._list_numbers("order"):
+        if moved := [number for number, names in flags if "order" in names]:
             verb = "matches" if len(moved) == 1 else "match"
             problems.append(
                 f"{_format_numbers(moved)} {verb} another place of the text better (was a "
                 "paragraph moved? Re-segmentation keeps the order)"
             )
         return problems
-
-    def _list_numbers(self, flag: str) -> list[int]:
-        return [number for number, facts in enumerate(self.facts, 1) if flag in facts.flags]
 
     def __str__(self) -> str:
         documents = len({facts.document for facts in self.facts}) if self.has_documents else 0

@@ -171,14 +171,13 @@ def split_pieces(model: str, text: str, *, cuts_words: bool) -> Units:
     pieces = _kernel.tokenize(text, sentencepiece.load_tokenizer(model), "no")
     ends = list(accumulate(map(len, pieces)))
     spans = list(zip([0, *ends], ends, strict=False))
-    begins = [] if cuts_words else list(map(_begins_word, pieces))
+    begins = []
+    for piece in () if cuts_words else pieces:
+        starts_like_mark = piece.encode("utf-8", "surrogatepass")[:1] == SPACE_MARK.encode()[:1]
+        has_no_letter = not re.search("[A-Za-z0-9\x80-\U0010ffff]", piece)
+        begins.append(starts_like_mark or has_no_letter)
     text = "".join(pieces).replace(SPACE_MARK, " ")
     return Units(list(map(_lower_ascii, pieces)), spans, begins, text)
-
-
-def _begins_word(piece: str) -> bool:
-    starts_like_mark = piece.encode("utf-8", "surrogatepass")[:1] == SPACE_MARK.encode()[:1]
-    return starts_like_mark or not re.search("[A-Za-z0-9\x80-\U0010ffff]", piece)
 
 
 # mweralign splits words only at ASCII white space, and lower-cases only A to Z.

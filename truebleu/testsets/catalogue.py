@@ -200,11 +200,17 @@ def _make_entry(
     name: str, description: Mapping[str, Any], folder: str | None = None
 ) -> CatalogueEntry:
     simple_values = {key: description[key] for key in _SIMPLE_KEYS if key in description}
+    archives = []
+    for data in description.get("data", ()):
+        if isinstance(data, dict):
+            archives.append(Archive(**{**data, "mirrors": tuple(data.get("mirrors", ()))}))
+        else:
+            archives.append(Archive(*data))
     files = description.get("files")
     return CatalogueEntry(
         name,
         USER_KIND if files is not None else description["kind"],
-        archives=tuple(map(_make_archive, description.get("data", ()))),
+        archives=tuple(archives),
         langpairs=files if files is not None else description.get("langpairs", {}),
         refs=None if "refs" not in description else tuple(description["refs"]),
         folder=None if description.get("data") else folder,
@@ -216,12 +222,6 @@ _SIMPLE_KEYS = (
     *("description", "citation", "licence", "released", "segments", "sha256", "signature"),
     *("languages", "documents", "instructions"),
 )
-
-
-def _make_archive(description: Any) -> Archive:
-    if isinstance(description, dict):
-        return Archive(**{**description, "mirrors": tuple(description.get("mirrors", ()))})
-    return Archive(*description)
 
 
 def get_user_folder() -> str:

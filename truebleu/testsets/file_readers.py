@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -42,22 +43,11 @@ def read_lines(path: str) -> Iterator[str]:
     return File(path).read_lines()
 
 
-def _read_wmt_sgml(name: str, files: Sequence[str], raw_folder: str) -> Fields:
-    return _read_sgml(name, get_file_paths(files, raw_folder), _read_sgml_segments)
-
-
-def _read_additional_references(name: str, files: Sequence[str], raw_folder: str) -> Fields:
-    """Read a WMT test set with additional references, which may be plain text."""
-
-    def read_segments(path: str) -> Iterator[str]:
-        return _read_sgml_segments(path) if path.endswith(".sgm") else _read_stripped_lines(path)
-
-    return _read_sgml(name, get_file_paths(files, raw_folder), read_segments)
-
-
-def _read_sgml(
-    name: str, files: list[str], read_segments: Callable[[str], Iterable[str]]
+def _read_wmt_sgml(
+    name: str, files: Sequence[str], raw_folder: str, *, may_be_plain: bool = False
 ) -> Fields:
+    """Read a WMT test set. Additional references may be plain text."""
+    files = get_file_paths(files, raw_folder)
     count = len(files) - 1
     if count < 1:
         raise InputError(f"{name}: expected at least 2 files per language pair")
@@ -65,7 +55,8 @@ def _read_sgml(
     documents = [] if name.startswith("wmt08") else ["docid", "genre", "origlang"]
     fields = ["src", *references, *documents]
     for path, field in zip(files, fields, strict=False):
-        yield field, read_segments(path)
+        is_plain = may_be_plain and not path.endswith(".sgm")
+        yield field, map(str.rstrip, read_lines(path)) if is_plain else _read_sgml_segments(path)
     for field in fields[len(files) :]:
         yield field, _read_annotations(files[0], field)
 
@@ -102,14 +93,9 @@ def read_filter_attributes(path: str) -> Iterator[tuple[str | None, str | None]]
             yield language, name
 
 
-def _read_stripped_lines(path: str) -> Iterator[str]:
-    """Return the lines of a file without trailing white space."""
-    return (line.rstrip() for line in read_lines(path))
-
-
 def _read_plain_text(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
     for field, path in zip(("src", "ref"), get_file_paths(files, raw_folder), strict=False):
-        yield field, _read_stripped_lines(path)
+        yield field, map(str.rstrip, read_lines(path))
 
 
 def _read_tables(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
@@ -322,9 +308,9 @@ def _read_parallel_files(_name: str, files: Sequence[str], raw_folder: str) -> F
     *texts, last = files
     table = os.path.join(raw_folder, last) if last.endswith(".tsv") else None
     source, *references = get_file_paths(texts if table else files, raw_folder)
-    yield "src", _read_stripped_lines(source)
+    yield "src", map(str.rstrip, read_lines(source))
     for letter, path in zip("ABCDEFGH", references, strict=False):
-        yield "ref" if len(references) == 1 else f"ref:{letter}", _read_stripped_lines(path)
+        yield "ref" if len(references) == 1 else f"ref:{letter}", map(str.rstrip, read_lines(path))
     if table:
         rows = [line.split("\t") for line in read_lines(table)]
         columns = {"docid": 0}
@@ -349,6 +335,6 @@ FIELD_READERS: dict[str, Callable[[str, Sequence[str], str], Fields]] = {
     "Parallel": _read_parallel_files,
     "PlainText": _read_plain_text,
     "TSV": _read_tables,
-    "WMTAddition": _read_additional_references,
+    "WMTAddition": partial(_read_wmt_sgml, may_be_plain=True),
     "WMTXML": _read_wmt_xml,
 }

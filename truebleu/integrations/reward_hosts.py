@@ -208,8 +208,7 @@ def call_openrlhf(reward: Any, queries: Any, prompts: Any, labels: Any, **_: Any
         completions.append(_END_TOKENS.sub("", query[query.index(prompt) + len(prompt) :]))
     values = _score_batch(reward, completions, labels, labels, prompts, prompts)
     tensor = torch.tensor(require_numbers(reward, values), dtype=torch.float32)
-    scores = tensor.clamp(0, 1)
-    return {"rewards": tensor, "scores": scores, "extra_logs": {reward.name: tensor}}
+    return {"rewards": tensor, "scores": tensor.clamp(0, 1), "extra_logs": {reward.name: tensor}}
 
 
 def call_verifiers(

@@ -22,7 +22,8 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricMissingError, Signature
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.text_warnings import raise_text_warnings
-from truebleu.text import argument_checks, corpus_inputs
+from truebleu.text import argument_checks
+from truebleu.text.corpus_inputs import normalize_input, normalize_text
 
 GROUP_BASELINES = ("leave-one-out", "mean")
 # Share of a batch's completions with think tags above which a warning is issued.
@@ -39,9 +40,6 @@ _FENCED_BLOCK = re.compile(
 )
 # Protects the counts of all rewards. A lock in each reward would prevent pickling.
 _COUNT_LOCK = Lock()
-
-# The completion, its references and, if needed, its source.
-Row = tuple[Any, ...]
 
 
 class RewardOptions(TypedDict, total=False):
@@ -99,15 +97,13 @@ def reward(
     1.0
     """
     argument_checks.check_keywords("reward", options, RewardOptions.__annotations__)
-    weights: list[tuple[Any, float]]
-    weights = [*metric.items()] if isinstance(metric, Mapping) else [(metric, 1.0)]
+    weights: Any = metric.items() if isinstance(metric, Mapping) else [(metric, 1.0)]
     if not weights:
         raise ValueError("metric={}: expected at least one metric with its weight")
-    resolved = [(key, registry.metric(key), weight) for key, weight in weights]
-    label = "+".join(get_metric_name(key, one) for key, one, _ in resolved)
-    settings: dict[str, Any] = {**options}
-    settings["name"] = settings.get("name") or f"{label}_reward"
-    return Reward(tuple((one, weight) for _, one, weight in resolved), **settings)
+    metrics = tuple((registry.metric(key), weight) for key, weight in weights)
+    names = (get_metric_name(key, one) for (key, _), (one, _) in zip(weights, metrics, strict=True))
+    settings: Any = {**options, "name": options.get("name") or f"{'+'.join(names)}_reward"}
+    return Reward(metrics, **settings)
 
 
 class HostFunction:
@@ -161,8 +157,7 @@ class Reward:
         default_factory=lambda: dict.fromkeys(COUNTS, 0), init=False, compare=False
     )
 
-    trl = _as_host_property(reward_hosts.call_trl)
-    swift = _as_host_property(reward_hosts.call_trl)
+    trl = swift = _as_host_property(reward_hosts.call_trl)
     verl = _as_host_property(reward_hosts.call_verl)
     verl_batch = _as_host_property(reward_hosts.call_verl_batch)
     nemo_rl = _as_host_property(reward_hosts.call_nemo_rl)
@@ -284,18 +279,16 @@ class Reward:
         for metric, _ in self.metrics:
             metric.refuse_unsuitable_ids(completions)
         rewards: list[Any] = [None] * len(completions)
-        rows: list[Row] = []
+        rows: list[Any] = []
         indices: list[int] = []
         for i, (completion, reference) in enumerate(zip(completions, references, strict=True)):
             try:
                 source = sources[i] if self.needs_source else None
-                row = self._read_row(completion, reference, source)
+                if row := self._read_row(completion, reference, source):
+                    rows.append(row)
+                    indices.append(i)
             except InputError as invalid_text:
                 rewards[i] = self.handle_error(i, invalid_text)
-                continue
-            if row is not None:
-                rows.append(row)
-                indices.append(i)
         self._check_texts([row[0] for row in rows], len(completions))
         source_rows = [(row[2], *row[1:]) for row in rows if self.baseline == "source"]
         values = self._score_rows(rows + source_rows)
@@ -321,13 +314,9 @@ class Reward:
         """
         if self.strip_thinking:
             # The three cases of NeMo Gym's wmt_translation server (07d6b0d07).
-            if ">" in text and _has_think_tag(text):
-                # Usually the last ">" ends the last tag, and finding it takes less time.
-                end = text.rfind(">") + 1
-                if not text.endswith("</think>", 0, end):
-                    start = text.rfind("</think>")
-                    end = start + len("</think>") if start >= 0 else len(text)
-                text = text[end:]
+            if ">" in text:
+                _, end_tag, answer = text.rpartition("</think>")
+                text = answer if end_tag or "<think>" not in text else ""
             text = text.strip()
         if self.after and self.after in text:
             text = text.rsplit(self.after, 1)[1]
@@ -337,26 +326,24 @@ class Reward:
             fence, content = block[1], block[2] or ""
             if not any(line.lstrip().startswith(fence) for line in content.split("\n")):
                 text = content
-        return self._normalize_texts(text) if self.normalize else text
+        return normalize_text(self.normalize, text) if self.normalize else text
 
-    def _normalize_texts(self, texts: Any) -> Any:
-        form = self.normalize
-        return corpus_inputs.normalize_input(form.lower(), texts) if form else texts
-
-    def _read_row(self, completion: Any, references: Any, source: Any) -> Row | None:
-        """Return the texts of one row, or None if it has no reference."""
+    def _read_row(self, completion: Any, references: Any, source: Any) -> tuple[Any, ...] | None:
+        """Return the texts of one row, with its source if needed, or None without references."""
         text = completion if type(completion) is str else reward_hosts.read_text(completion)
         text = self.extract_answer(text)
         if type(references) is not str:
             references = reward_hosts.read_references(references)
             if references is None:
                 return None
-        references = self._normalize_texts(references)
+        if self.normalize:
+            references = normalize_input(self.normalize, references)
         if not self.needs_source:
             return text, references
-        return text, references, self._normalize_texts(reward_hosts.read_text(source, "source"))
+        source = reward_hosts.read_text(source, "source")
+        return text, references, normalize_input(self.normalize, source)
 
-    def _score_rows(self, rows: list[Row]) -> list[Any]:
+    def _score_rows(self, rows: list[Any]) -> list[Any]:
         """Return the value of each row before the baseline, or the error of an invalid row."""
         unique_rows = list(dict.fromkeys(rows))
         self._count(scored=len(unique_rows))
@@ -376,7 +363,7 @@ class Reward:
         values_by_row = dict(zip(unique_rows, values, strict=True))
         return [values_by_row[row] for row in rows]
 
-    def _score_valid_rows(self, rows: list[Row]) -> list[float]:
+    def _score_valid_rows(self, rows: list[Any]) -> list[float]:
         if not rows:
             return []
         texts, references, *sources = (list(column) for column in zip(*rows, strict=True))

@@ -151,8 +151,9 @@ def accept_ids(method: Method) -> Method:
         if not takes_ids(self, hypotheses):
             return function(self, *arguments, **keywords)
         inputs = dict(zip(("hypotheses", "references"), arguments, strict=False)) | keywords
-        for role in inputs.keys() & {"hypotheses", "references"}:
-            inputs[role] = read_token_ids(role, inputs[role])
+        for role in ("hypotheses", "references"):
+            if role in inputs:
+                inputs[role] = read_token_ids(role, inputs[role])
         if function.__name__ == "score":
             inputs["check_text"] = False  # the checks are for text
         return function(adapt_to_ids(self), **inputs)
@@ -799,21 +800,14 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFil
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
             )
         reference_texts = tuple(references) if isinstance(references, list) else references
-        metric: Any = self
-        hypotheses: Any = (hypothesis,)
-        all_references: Any = (reference_texts,)
-        if takes_ids(self, hypotheses):
-            metric = adapt_to_ids(self)
-            hypotheses = read_token_ids("hypothesis", hypotheses)
-            all_references = read_token_ids("references", all_references)
-        table, summary = metric._count_and_check_corpus(  # noqa: SLF001
-            metric.make_corpus(hypotheses, all_references, sources=sources, examines_text=False)
-        )
-        row = table.tolist()[0]
-        score: S = metric.score_from_row(
-            row, summarize_reference_count(summary["references"]), segment=True
-        )
-        return score
+        return self._score_segment((hypothesis,), (reference_texts,), sources=sources)
+
+    @accept_ids
+    def _score_segment(self, hypotheses: Any, references: Any, *, sources: Any) -> S:
+        corpus = self.make_corpus(hypotheses, references, sources=sources, examines_text=False)
+        table, summary = self._count_and_check_corpus(corpus)
+        reference_count = summarize_reference_count(summary["references"])
+        return self.score_from_row(table.tolist()[0], reference_count, segment=True)
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
         """Return a function that scores n pairs of a text and a reference, as `sentence` does."""

@@ -676,8 +676,8 @@ _TYPE_NAMES = {"e": "float16", "f": "float32", "d": "float64", "g": "float128", 
 # Devices of DLPack whose memory the processor can read: CPU, and CPU memory pinned for a GPU.
 _CPU_DEVICES = (1, 3, 11)
 
-# Native integers in row order: a buffer, the format of an integer, and the shape.
-_Integers: TypeAlias = tuple[Any, Any, tuple[int, ...]]
+# Integers, the ends of rows and, for several rows per segment, the ends of segments in the rows.
+_Rows: TypeAlias = tuple[memoryview, list[int], list[int] | None]
 
 
 @argument_checks.explain_keywords
@@ -708,24 +708,9 @@ def token_ids(
     >>> print(BLEU().score(hypotheses, [[5, 6, 7, 8], [5, 6, 7, 8]]).signature)
     nrefs:1|case:mixed|eff:no|tok:ids|smooth:exp|version:2.6.0|by:truebleu-0.1.0
     """
-    return read_token_ids("", values, pad, lengths, eos, skip)
-
-
-def read_token_ids(
-    role: str,
-    values: Any,
-    pad: int | None = None,
-    lengths: Any = None,
-    eos: int | None = None,
-    skip: Collection[int] = (),
-) -> TokenIds:
-    """Return token ids as `token_ids` does. `role` names the input in messages."""
-    place = f"{role}: " if role else ""
     if isinstance(values, TokenIds):
         if pad is not None or lengths is not None or eos is not None or skip:
-            raise TypeError(f"{place}these are token ids already; pass the options only once")
-        if role.startswith("hypothes") and len(values) and isinstance(values[0], tuple):
-            raise InputError(f"{place}several texts per segment (expected one per segment)")
+            raise TypeError("these are token ids already; pass the options only once")
         return values
     if pad is not None and lengths is not None:
         raise ValueError("pad and lengths are mutually exclusive: both tell where a row ends")
@@ -735,24 +720,30 @@ def read_token_ids(
         "skip": [_check_id("skip", one) for one in _check_collection("skip", skip)],
     }
     if is_column(values) and not _is_array(values) and not is_file(values):
-        names = (name for name in ("to_pylist", "to_list", "tolist") if hasattr(values, name))
-        values = getattr(values, next(names, "__array__"))()
+        values = iterate_items("token ids", values)
+    read_rows = _read_array_rows if _is_array(values) else _read_list_rows
+    integers, ends, segment_ends = read_rows(values)
+    if lengths is not None:
+        integers, ends = _cut_rows(integers, ends, _check_collection("lengths", lengths))
+    if not len(integers):  # the address of an empty buffer may not be aligned
+        integers = memoryview(array("q", (0,)))
     try:
-        if _is_array(values):
-            data, form, ends, segment_ends = _read_array_rows(values)
-        else:
-            data, form, ends, segment_ends = _read_list_rows(values)
-        if lengths is not None:
-            lengths = _check_collection("lengths", lengths)
-            data, form, ends = _cut_rows(data, form, ends, lengths)
-        # An empty buffer may have an address that is not aligned.
-        ids = TokenIds(data if len(data) else array(form, (0,)), form, ends, segment_ends, rules)
+        return TokenIds(integers, integers.format, ends, segment_ends, rules)
+    except InputError as error:
+        hint = " (expected 0 or more). Name the id of padding with token_ids(..., pad=...)"
+        is_negative = pad is None and "negative" in str(error)
+        raise InputError(f"{error}{hint * is_negative}") from None
+
+
+def read_token_ids(role: str, values: Any) -> TokenIds:
+    """Return token ids as `token_ids` does. `role` names the input in messages."""
+    try:
+        ids = token_ids(values)
     except (TypeError, InputError) as error:
-        hint = ""
-        if pad is None and isinstance(error, InputError) and "negative" in str(error):
-            hint = " (expected 0 or more). Name the id of padding with token_ids(..., pad=...)"
-        raise type(error)(f"{place}{error}{hint}") from None
-    return read_token_ids(role, ids)
+        raise type(error)(f"{role}: {error}") from None
+    if role == "hypotheses" and len(ids) and isinstance(ids[0], tuple):
+        raise InputError(f"{role}: several texts per segment (expected one per segment)")
+    return ids
 
 
 def _check_id(name: str, value: Any) -> int:
@@ -805,9 +796,9 @@ def _is_array(value: Any) -> bool:
 # ---- rows of integers ----
 
 
-def _read_array_rows(values: Any) -> tuple[Any, str, list[int], list[int] | None]:
-    """Return an array's integers, their format, the ends of rows, and the ends of segments."""
-    data, form, shape = _read_integers(values)
+def _read_array_rows(values: Any) -> _Rows:
+    """Return the integers and the rows of an array."""
+    integers, shape = _read_integers(values)
     if len(shape) not in (2, 3):
         raise TypeError(
             f"the array has {format_count(len(shape), 'dimension')} (expected [segments, length], "
@@ -816,11 +807,11 @@ def _read_array_rows(values: Any) -> tuple[Any, str, list[int], list[int] | None
     rows, width = prod(shape[:-1]), shape[-1]
     ends = [width * (row + 1) for row in range(rows)]
     segment_ends = None if len(shape) == 2 else [shape[1] * (i + 1) for i in range(shape[0])]
-    return data, form, ends, segment_ends
+    return integers, ends, segment_ends
 
 
-def _read_list_rows(values: Any) -> tuple[Any, str, list[int], list[int] | None]:
-    """Return the integers of lists like `_read_array_rows`. The lists may contain arrays."""
+def _read_list_rows(values: Any) -> _Rows:
+    """Return the integers and the rows of lists, which may contain arrays."""
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         raise TypeError(
             "expected an integer array, an Arrow column of lists, or a list of lists of integers, "
@@ -837,30 +828,28 @@ def _read_list_rows(values: Any) -> tuple[Any, str, list[int], list[int] | None]
         segments = [one if _has_several_rows(one) or not len(one) else [one] for one in segments]
         segments = [[row for row in segment if row is not None] for segment in segments]
         rows, segment_ends = list(chain(*segments)), list(accumulate(map(len, segments)))
-    parts, sizes = [], []
+    parts = []
     for number, row in enumerate(rows, 1):
         try:
-            part, form, shape = _read_integers(row)
+            part, shape = _read_integers(row)
         except OverflowError:
             raise InputError(f"row {number}: an id has more than 64 bits") from None
         except TypeError as error:
             raise TypeError(f"row {number}: {error}") from None
         if len(shape) != 1:
             raise TypeError(f"row {number} has {len(shape)} dimensions (expected 1)")
-        parts.append((part, form))
-        sizes.append(shape[0])
-    forms = {form for _, form in parts}
-    form = forms.pop() if len(forms) == 1 else "Q" if "Q" in forms else "q"
-    data = array(form)
-    for number, (part, part_form) in enumerate(parts, 1):
-        if part_form == form:
-            data.frombytes(memoryview(part).cast("B"))
-            continue
+        parts.append(part)
+    forms = {part.format for part in parts}
+    integers = array(forms.pop() if len(forms) == 1 else "Q" if "Q" in forms else "q")
+    for number, part in enumerate(parts, 1):
         try:
-            data.extend(memoryview(part).tolist())
+            if part.format == integers.typecode:
+                integers.frombytes(part.cast("B"))
+            else:
+                integers.extend(part.tolist())
         except OverflowError:
             raise InputError(f"row {number}: negative id {min(part)}") from None
-    return data, form, list(accumulate(sizes)), segment_ends
+    return memoryview(integers), list(accumulate(map(len, parts))), segment_ends
 
 
 def _has_several_rows(segment: Any) -> bool:
@@ -870,7 +859,7 @@ def _has_several_rows(segment: Any) -> bool:
     return any(one is None or hasattr(one, "__len__") for one in segment[:1])
 
 
-def _cut_rows(data: Any, form: str, ends: list[int], lengths: Any) -> tuple[Any, str, list[int]]:
+def _cut_rows(integers: memoryview, ends: list[int], lengths: Any) -> tuple[memoryview, list[int]]:
     """Keep the given number of integers of each row."""
     flat = [one for row in lengths for one in (row if isinstance(row, list | tuple) else (row,))]
     if len(flat) != len(ends):
@@ -878,27 +867,30 @@ def _cut_rows(data: Any, form: str, ends: list[int], lengths: Any) -> tuple[Any,
             f"lengths: expected {format_count(len(ends), 'number')}, one per row, "
             f"found {len(flat):,}"
         )
-    kept, start = array(form), 0
+    kept, start = array(integers.format), 0
     for number, (end, length) in enumerate(zip(ends, flat, strict=True), 1):
         if not 0 <= _check_id("lengths", length) <= end - start:
             raise InputError(
                 f"lengths: row {number} has length {length} (expected 0 to {end - start})"
             )
-        kept.frombytes(memoryview(data)[start : start + length].cast("B"))
+        kept.frombytes(integers[start : start + length].cast("B"))
         start = end
-    return kept, form, list(accumulate(flat))
+    return memoryview(kept), list(accumulate(flat))
 
 
 # ---- integers in memory ----
 
 
-def _read_integers(values: Any) -> _Integers:
-    """Return the integers of an array or a list. Raise TypeError for other values."""
+def _read_integers(values: Any) -> tuple[memoryview, tuple[int, ...]]:
+    """Return the integers of an array or a list in row order, in native formats, and the shape.
+
+    Raises TypeError for other values.
+    """
     if isinstance(values, list | tuple):
         try:
-            return array("q", values), "q", (len(values),)
+            return memoryview(array("q", values)), (len(values),)
         except OverflowError:
-            return array("Q", values), "Q", (len(values),)
+            return memoryview(array("Q", values)), (len(values),)
         except TypeError:
             wrong = next(one for one in values if not hasattr(one, "__index__"))
             raise TypeError(f"{wrong!r:.40} is not an integer") from None
@@ -911,12 +903,11 @@ def _read_integers(values: Any) -> _Integers:
         view = memoryview(values)
     except (TypeError, ValueError, BufferError):
         return _read_foreign_array(values)
-    form = _get_format(view)
-    shape = view.shape or ()
+    form, shape = _get_format(view), view.shape or ()
     if not prod(shape):
-        return array(form), form, shape
+        return memoryview(array(form)), shape
     data = view if view.c_contiguous else memoryview(view.tobytes())
-    return data.cast("B").cast(form), form, shape
+    return data.cast("B").cast(form), shape
 
 
 def _get_format(view: memoryview) -> Any:
@@ -930,7 +921,7 @@ def _get_format(view: memoryview) -> Any:
     return (_SIGNED if letter.islower() else _UNSIGNED)[size]
 
 
-def _read_foreign_array(values: Any) -> _Integers:
+def _read_foreign_array(values: Any) -> tuple[memoryview, tuple[int, ...]]:
     """Read an array without a buffer: with NumPy, or from lists if NumPy is not installed."""
     try:
         import numpy as np
@@ -938,7 +929,7 @@ def _read_foreign_array(values: Any) -> _Integers:
         flat = values.tolist()
         for _ in values.shape[1:]:
             flat = list(chain.from_iterable(flat))
-        return (*_read_integers(flat)[:2], tuple(values.shape))
+        return _read_integers(flat)[0], tuple(values.shape)
     convert = np.from_dlpack if hasattr(values, "__dlpack__") else np.asarray
     try:
         converted = None if isinstance(values, np.ndarray) else convert(values)

@@ -213,6 +213,29 @@ def test_all_commands_accept_test_set(run_with_test_set, test_set_folder):
     assert "mteval-v13a" in run_with_test_set("family", "score", "-i", "@Online-X")
 
 
+@pytest.mark.parametrize("options", [(), ("--segment", 2), ("--resegment",)])
+def test_signatures_of_explain_and_family_name_the_test_set(
+    run_with_test_set, test_set_folder, options
+):
+    output = "@Online-X"
+    if "--resegment" in options:  # one line per document
+        output = test_set_folder / "divided.de"
+        lines = (f"{SYSTEM[i]} {SYSTEM[i + 1]}\n" for i in (0, 2, 4))
+        output.write_text("".join(lines), "utf-8")
+    words = ("-i", output, "-f", "json")
+    segment = options if "--segment" in options else ()
+    options = () if segment else options
+    (score,) = json.loads(run_with_test_set("score", *words, *options))["scores"]
+    (member,) = json.loads(
+        run_with_test_set("family", "score", *words, *options, "-m", "sacrebleu")
+    )["scores"]
+    assert "test:harbour|lang:en-de|refs:A|" in score["signature"]
+    assert member["signature"] == score["signature"]
+    content = json.loads(run_with_test_set("explain", *words, *options, *segment))
+    signature = score["signature"].replace("eff:no", "eff:yes" if segment else "eff:no")
+    assert content["metric"]["signature"] == content["systems"][0]["signature"] == signature
+
+
 def test_report_has_source_documents_and_domains(run_with_test_set, test_set_folder):
     page = test_set_folder / "page.html"
     run_with_test_set("report", "-i", test_set_folder / "out.de", "-o", page, "-q")

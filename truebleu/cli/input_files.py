@@ -180,6 +180,8 @@ class Inputs:
             self._resegment(options)
         elif options.hyp_docs is not None:
             raise UsageError("--hyp-docs has no effect without --resegment")
+        for file in self.systems.values():
+            file.signature_fields = self.signature
         if len(self.systems) > 1 and self._reference_count == 1:
             for file in self._references:
                 if not is_rereadable(file.path):
@@ -644,6 +646,13 @@ TABLE_HELP = (
 MISSING_ROW_CHOICES = ("raise", "skip")
 
 
+def parse_memory_size(text: str) -> str:
+    """Return the value of --memory. Raise ValueError if it is not one of DuckDB's sizes."""
+    if not re.fullmatch(r"(?i)[\d.]+ *([kmgt]i?b?|b|%)|none", text):
+        raise ValueError(f"expected a size such as 384MB or 2GB, found '{text}'")
+    return text
+
+
 def make_table_group(by_help_text: str) -> OptionGroup:
     """Return the options for tables, with this help text for --by."""
     return OptionGroup(
@@ -663,6 +672,7 @@ def make_table_group(by_help_text: str) -> OptionGroup:
         description=TABLE_HELP,
         nulls={"choices": MISSING_ROW_CHOICES},
         unjoined={"choices": MISSING_ROW_CHOICES},
+        memory={"type": parse_memory_size},
     )
 
 

@@ -104,7 +104,7 @@ def open_connection(
         try:
             new_connection = duckdb.connect(":memory:", config=settings)
         except duckdb.Error as error:
-            expected = f"memory={memory!r} (--memory): expected a size such as 384MB or 2GB; "
+            expected = f"memory={memory!r}: expected a size such as 384MB or 2GB; "
             prefix = f"{expected}DuckDB" if memory else "DuckDB"
             raise InputError(f"{prefix}: {clean_message(error)}") from None
         with new_connection:

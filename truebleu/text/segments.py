@@ -84,6 +84,9 @@ class File:
     Python supports; utf-8-sig drops a byte-order mark.
     """
 
+    # Fields that describe the texts in the signatures of their scores.
+    signature_fields: Mapping[str, str] | None = None
+
     def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
         if column is not None and (not isinstance(column, int) or column < 1):
             raise ValueError(f"column={column!r}: expected a whole number of 1 or more")
@@ -422,8 +425,6 @@ class BufferedLines(File):
 
     # The texts without line endings, not validated as UTF-8.
     texts: Sequence[bytes]
-    # Fields that describe the texts in the signatures of their scores.
-    signature_fields: Mapping[str, str] | None = None
     # The re-segmentation that produced the texts.
     resegmentation: Any = None
 

@@ -51,6 +51,7 @@ class ThreadedTorch:
 
     def __init__(self, count):
         self.barrier, self.tensors = threading.Barrier(count, timeout=60), {}
+        self.gathered = []
         self.distributed = types.SimpleNamespace(
             # Sums wrap to signed 64-bit integers.
             ReduceOp=types.SimpleNamespace(
@@ -60,6 +61,8 @@ class ThreadedTorch:
             is_initialized=lambda: True,
             get_backend=lambda group: "gloo",
             all_reduce=self.all_reduce,
+            get_world_size=lambda group: count,
+            all_gather_object=self.all_gather_object,
         )
         self.int64 = "int64"
 
@@ -69,6 +72,12 @@ class ThreadedTorch:
     def tensor(self, numbers, dtype, device):
         assert all(-(2**63) <= number < 2**63 for number in numbers)
         return self.Tensor(numbers)
+
+    def all_gather_object(self, objects, item, group):
+        gathered = self.gathered
+        gathered.append(item)
+        self.barrier.wait()
+        objects[:] = sorted(gathered, reverse=True)
 
     def all_reduce(self, tensor, operation, group):
         self.tensors[threading.get_ident()] = list(tensor)
@@ -119,6 +128,21 @@ def test_negative_totals_are_summed(monkeypatch):
     assert reduce_in_threads(monkeypatch, shares) == [accumulator, accumulator]
     for table in reduce_in_threads(monkeypatch, tables):
         assert table.tolist() == [accumulator.totals]
+
+
+def test_token_ids_are_summed_with_a_process_without_data(monkeypatch):
+    ids = tb.token_ids([[5, 6, 7, 8, 9]])
+    shares = [tb.Accumulator() for _ in range(3)]
+    for share in shares[:2]:
+        share.update(ids, ids)
+    assert {str(one.compute().signature) for one in reduce_in_threads(monkeypatch, shares)} == {
+        str(tb.BLEU().score(ids, ids).signature)
+    }
+    shares = [tb.Accumulator() for _ in range(2)]
+    shares[0].update(ids, ids)
+    shares[1].update(["a"], ["a"])
+    messages = reduce_in_threads(monkeypatch, shares)
+    assert all("process 0 BLEU|tok:ids" in error for error in messages), messages
 
 
 def test_totals_beyond_64_bits_raise_error_everywhere(monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
 from array import array
 
@@ -305,3 +307,86 @@ def test_unsuitable_inputs_name_their_role(hypotheses, references, message):
 def test_empty_arrays_are_read():
     assert list(tb.token_ids(np.zeros((2, 0), int))) == ["", ""]
     assert len(tb.token_ids(np.zeros((0, 4), int))) == 0
+
+
+# ---- results that name the metric ----
+
+
+def accumulate(metric, *texts):
+    total = tb.Accumulator(metric)
+    total.update(*texts)
+    return total
+
+
+def compute_with_accumulator(metric, *texts):
+    merged = tb.Accumulator(metric).merge(accumulate(metric, *texts)).merge(tb.Accumulator(metric))
+    restored = tb.Accumulator.from_state_dict(merged.state_dict())
+    loaded = tb.Accumulator(metric)
+    loaded.load_state_dict(merged.state_dict())
+    assert restored == loaded == merged == pickle.loads(pickle.dumps(merged))
+    score = merged.compute()
+    return score.value, str(score.signature)
+
+
+def compute_with_compare(metric, *texts):
+    content = tb.compare({"A": texts[0]}, texts[1], metrics=[metric], seed=1).to_dict()
+    (column,), (system,) = content["metrics"], content["systems"]
+    signature = column["signature"].replace("|bs:1000|seed:1", "")
+    return system["scores"][column["name"]]["score"], signature
+
+
+def compute_with_explain(metric, *texts):
+    content = tb.explain(*texts, metric).to_dict()
+    assert content["metric"]["signature"] == content["systems"][0]["signature"]
+    return content["systems"][0]["score"], content["systems"][0]["signature"]
+
+
+ID_METRICS = [tb.BLEU(), tb.BLEU("char", lowercase=True), tb.GLEU(), tb.TER()]
+
+
+@pytest.mark.parametrize("metric", ID_METRICS, ids=str)
+@pytest.mark.parametrize(
+    "compute", [compute_with_accumulator, compute_with_compare, compute_with_explain]
+)
+def test_score_and_signature_of_ids_equal_those_of_the_metric(compute, metric):
+    texts = tb.token_ids(HYPOTHESES), tb.token_ids(REFERENCES)
+    score = metric.score(*texts)
+    assert compute(metric, *texts) == (score.value, str(score.signature))
+
+
+@pytest.mark.parametrize("metric", ID_METRICS, ids=str)
+def test_segment_scores_of_ids_equal_those_of_the_metric(metric):
+    texts = tb.token_ids(HYPOTHESES), tb.token_ids(REFERENCES)
+    expected = metric.segments(*texts).tolist()
+    assert tb.reward(metric, scale=1)(*texts) == expected
+    matrix = metric.matrix(*texts)
+    assert [matrix[i, i] for i in range(2)] == expected
+    explanation = tb.explain(*texts, metric, segment=2).to_dict()
+    assert explanation["systems"][0]["score"] == expected[1]
+    signature = metric.sentence(HYPOTHESES[1], REFERENCES[1]).signature
+    assert explanation["metric"]["signature"] == str(signature)
+
+
+def test_accumulator_refuses_a_mixture_of_text_and_ids():
+    total = accumulate("bleu", tb.token_ids(HYPOTHESES), tb.token_ids(REFERENCES))
+    before = total.state_dict()
+    for add in (
+        lambda: total.update(["a"], ["a"]),
+        lambda: total.merge(accumulate("bleu", ["a"], ["a"])),
+    ):
+        with pytest.raises(tb.InputError, match=r"with BLEU\|tok:13a.* metric is BLEU\|tok:ids"):
+            add()
+    assert total.state_dict() == before
+    total.reset()
+    total.update(["a b"], ["a b"])
+    assert total.compute().signature["tok"] == "13a"
+
+
+@pytest.mark.parametrize("copy", [copy.deepcopy, lambda ids: pickle.loads(pickle.dumps(ids))])
+@pytest.mark.parametrize(
+    "rows", [HYPOTHESES, [[[1, 2], [3]], [[2**40]]], [[], []], [[2**64 - 1, 0]]]
+)
+def test_copies_of_ids_are_equal(copy, rows):
+    ids = tb.token_ids(rows)
+    copied = copy(ids)
+    assert (type(copied), list(copied)) == (type(ids), list(ids))

@@ -208,6 +208,8 @@ class Request:
             outputs, self.runs = system_runs.split_systems_into_runs(
                 "systems", outputs, accepts_tokens=in_tokens
             )
+            texts = outputs.values()
+            self.metrics = {one.adapt_to_inputs(*texts): self.metrics[one] for one in self.metrics}
         self._read_all_external_scores(external or ExternalScores(), outputs)
         # The hypotheses of each output; None for systems that only have external scores.
         self.systems = self._list_external_systems() if outputs is None else outputs

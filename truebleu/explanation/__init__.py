@@ -98,6 +98,7 @@ def explain(
         resolved_metric = explanation_builder.make_textbook_metric(resolved_metric)
     named_inputs = _name_inputs(hypothesis)
     inputs = list(named_inputs.values())
+    resolved_metric = resolved_metric.adapt_to_inputs(*inputs)
     if isinstance(inputs[0], str) or segment is not None:
         hypotheses, references, source = _select_segment(
             resolved_metric, inputs, references, source, segment, workers

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from math import exp, fsum, isfinite
@@ -276,8 +277,11 @@ class Reward:
         columns |= {"groups": groups} if self.has_group_baseline else {}
         for label, column in columns.items():
             reward_hosts.check_column(self, label, column, completions)
-        for metric, _ in self.metrics:
-            metric.refuse_unsuitable_ids(completions)
+        metrics = tuple((one.adapt_to_inputs(completions), weight) for one, weight in self.metrics)
+        if metrics != self.metrics:
+            adapted = copy(self)  # has the same statistics, but not the same `__dict__`
+            adapted.__dict__["metrics"] = metrics
+            return adapted(completions, references, sources=sources, groups=groups)
         rewards: list[Any] = [None] * len(completions)
         rows: list[Any] = []
         indices: list[int] = []

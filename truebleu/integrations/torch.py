@@ -65,14 +65,20 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
 
     described = totals if isinstance(totals, Statistics) else totals.metric
     fingerprint = described.fingerprint
-    identifier = int.from_bytes(sha256(fingerprint.encode()).digest()[:8], "big") >> 2  # 62 bits
     min_references, max_references = _get_reference_range(totals)
+    # An accumulator without data is equally suitable for text and for token ids.
+    identified = totals if isinstance(totals, Statistics) else totals._metric  # noqa: SLF001
+    digest = sha256(identified.fingerprint.encode()).digest()
+    identifier = int.from_bytes(digest[:8], "big") >> 2  # 62 bits
+    has_ids = int(fingerprint != identified.fingerprint)
+    has_text = int(max_references > 0 and not has_ids)
     # If all processes have the same identifier, the maxima of the identifier and of its negative
     # cancel. Every process sees the same maxima, so either all processes continue or all stop.
-    high, low, min_references, max_references = reduce_integers(
-        [identifier, -identifier, -min_references, max_references], distributed.ReduceOp.MAX
+    high, low, min_references, max_references, has_ids, has_text = reduce_integers(
+        [identifier, -identifier, -min_references, max_references, has_ids, has_text],
+        distributed.ReduceOp.MAX,
     )
-    if high != -low:
+    if high != -low or (has_ids and has_text):
         fingerprints: list[Any] = [None] * distributed.get_world_size(group)
         distributed.all_gather_object(fingerprints, fingerprint, group=group)
         raise InputError(
@@ -89,6 +95,8 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
     pairs = zip(halves[::2], halves[1::2], strict=True)
     segments, *row = [high * HALF + low for high, low in pairs]
     references = (-min_references, max_references) if max_references else None
+    if has_ids and isinstance(totals, Accumulator):
+        totals._has_ids = True  # noqa: SLF001
     return _replace_totals(totals, segments, row, references)  # type: ignore[no-any-return]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric, Score, summarize_reference_count
+from truebleu.metrics.base import Metric, Score, adapt_to_ids, summarize_reference_count
 from truebleu.text import corpus_inputs
 from truebleu.text.terminal_layout import format_count
 
@@ -41,7 +41,7 @@ class Accumulator:
     2
     """
 
-    __slots__ = ("_metric", "_references", "_segments", "_totals")
+    __slots__ = ("_has_ids", "_metric", "_references", "_segments", "_totals")
 
     _references: tuple[int, int] | None
 
@@ -51,8 +51,8 @@ class Accumulator:
 
     @property
     def metric(self) -> Metric[Any]:
-        """The metric."""
-        return self._metric
+        """The metric. Its tokenizer is "ids" if token ids were counted."""
+        return adapt_to_ids(self._metric) if self._has_ids else self._metric
 
     @property
     def segments(self) -> int:
@@ -71,7 +71,7 @@ class Accumulator:
 
     def reset(self) -> None:
         """Reset all totals to 0."""
-        self._segments = 0
+        self._segments, self._has_ids = 0, False
         self._totals = [0] * len(self._metric.columns)
         self._references = None
 
@@ -91,7 +91,8 @@ class Accumulator:
         if isinstance(references, list | tuple):
             # Tuples are never mistaken for sacreBLEU's reference streams.
             references = [tuple(item) if isinstance(item, list) else item for item in references]
-        totals, summary = self._metric.count(
+        metric = self._metric.adapt_to_inputs(hypotheses)
+        totals, summary = metric.count(
             hypotheses,
             references,
             workers=workers,
@@ -99,7 +100,8 @@ class Accumulator:
             is_part=True,
             examines_text=False,
         )
-        self._add_sums(summary["segments"], totals.tolist()[0], summary["references"])
+        row = totals.tolist()[0]
+        self._add_sums(metric, summary["segments"], row, summary["references"])
 
     def merge(self, other: Accumulator) -> Self:
         """Add the totals of another accumulator, such as one from another process.
@@ -108,8 +110,7 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"expected an Accumulator, not {type(other).__name__}")
-        self._metric.check_fingerprint("totals", other._metric.fingerprint)
-        self._add_sums(other._segments, other._totals, other._references)
+        self._add_sums(other.metric, other._segments, other._totals, other._references)
         return self
 
     def __iadd__(self, other: Accumulator) -> Self:
@@ -120,7 +121,7 @@ class Accumulator:
         summary: Any = {"segments": self._segments, "references": self._references}
         self._metric.check_summary(summary, None)
         self._metric.check_corpus(Table.from_rows([self._totals], len(self._totals)))
-        score: Score = self._metric.score_from_row(self.totals, self.references)
+        score: Score = self.metric.score_from_row(self.totals, self.references)
         return score
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute
@@ -139,8 +140,8 @@ class Accumulator:
         """
         return {
             "format": STATE_FORMAT,
-            "metric": str(self._metric),
-            "fingerprint": self._metric.fingerprint,
+            "metric": str(self.metric),
+            "fingerprint": self.metric.fingerprint,
             "segments": self._segments,
             "references": None if self._references is None else list(self._references),
             "totals": self.totals,
@@ -153,7 +154,7 @@ class Accumulator:
         state.
         """
         segments, totals, references = _validate_state(state)
-        self._metric.check_fingerprint("totals", state["fingerprint"])
+        has_ids = self._recognize_ids(state["fingerprint"])
         columns = self._metric.columns
         if len(totals) != len(columns):
             raise InputError(f"state: expected {len(columns)} totals, not {len(totals)}")
@@ -162,6 +163,7 @@ class Accumulator:
         except InputError as error:
             raise InputError(f"state: {error}") from None
         self._segments, self._totals, self._references = segments, totals, references
+        self._has_ids = has_ids
 
     @classmethod
     def from_state_dict(
@@ -183,12 +185,30 @@ class Accumulator:
         accumulator.load_state_dict(state)
         return accumulator
 
+    def _recognize_ids(self, fingerprint: str) -> bool:
+        """Return whether totals are of token ids. Raise InputError if another metric counted."""
+        metric = self._metric
+        may_have_ids = fingerprint != metric.fingerprint and not metric.explain_id_conflict()
+        if may_have_ids and fingerprint == adapt_to_ids(metric).fingerprint:
+            return True
+        metric.check_fingerprint("totals", fingerprint)
+        return False
+
     def _add_sums(
-        self, segments: int, totals: list[int], references: tuple[int, int] | None
+        self,
+        metric: Metric[Any],
+        segments: int,
+        totals: list[int],
+        references: tuple[int, int] | None,
     ) -> None:
+        has_ids = self._recognize_ids(metric.fingerprint)
+        if segments and self._segments:
+            self.metric.check_fingerprint("totals", metric.fingerprint)
         summed = [total + added for total, added in zip(self._totals, totals, strict=True)]
         if max(summed) > MAX_TOTAL or min(summed) < -MAX_TOTAL:
             raise InputError("totals exceed the 64-bit range, so they are invalid")
+        if segments:
+            self._has_ids = has_ids
         self._totals = summed
         self._segments += segments
         if self._references is None or references is None:
@@ -200,7 +220,7 @@ class Accumulator:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Accumulator):
             return NotImplemented
-        return self._metric == other._metric and self.state_dict() == other.state_dict()
+        return self.metric == other.metric and self.state_dict() == other.state_dict()
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -300,10 +300,10 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFil
         """True if lower scores are better, as for error rates."""
         return self.LOWER_IS_BETTER
 
-    def refuse_unsuitable_ids(self, *texts: object) -> None:
-        """Raise InputError if texts are token ids, and the metric cannot score them."""
-        if any(isinstance(text, TokenIds) for text in texts):
-            adapt_to_ids(self)
+    def adapt_to_inputs(self, *texts: object) -> Self:
+        """Return the metric for these texts. Raise InputError if it cannot score token ids."""
+        has_ids = any(isinstance(text, TokenIds) for text in texts)
+        return adapt_to_ids(self) if has_ids else self
 
     def explain_id_conflict(self) -> str:
         """Return why the metric cannot score token ids, or "" if it can."""
@@ -641,11 +641,11 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFil
 
     def _normalize_texts(self, *texts: Any) -> tuple[Any, ...]:
         """Convert texts of any supported type to the metric's Unicode form."""
-        self.refuse_unsuitable_ids(*texts)
+        self.adapt_to_inputs(*texts)  # refuses unsuitable token ids
         return tuple(corpus_inputs.normalize_input(self.unicode_form, text) for text in texts)
 
     def _count_and_check_corpus(self, corpus: Corpus) -> tuple[Table, Summary]:
-        self.refuse_unsuitable_ids(corpus.hypotheses)
+        self.adapt_to_inputs(corpus.hypotheses)  # refuses unsuitable token ids
         if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(
                 f"{self.name} needs the source of each segment. {self.NAMESAKE}".removesuffix(". ")
@@ -764,7 +764,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFil
     def _score_segments(self, corpus: Corpus) -> Scores:
         if not self._has_kernel_formula:
             return self._compute_scores(self._count_and_check_corpus(corpus)[0], segment=True)
-        self.refuse_unsuitable_ids(corpus.hypotheses)
+        self.adapt_to_inputs(corpus.hypotheses)  # refuses unsuitable token ids
         scores, summary = self._kernel.segments(self._scan_text(corpus))  # type: ignore[arg-type]
         self.check_summary(summary, corpus.hypotheses)
         return scores

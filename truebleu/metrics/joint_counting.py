@@ -133,7 +133,7 @@ def _select_kernel_readers(metrics: Sequence[Metric[Any]], corpus: Corpus) -> li
     """Return the metrics for which the kernel reads the text."""
     hypotheses = corpus.hypotheses
     for metric in metrics:
-        metric.refuse_unsuitable_ids(hypotheses)
+        metric.adapt_to_inputs(hypotheses)  # refuses unsuitable token ids
     is_tokenized = isinstance(hypotheses, list | tuple) and corpus_inputs.has_token_segments(
         tuple(hypotheses[:1])
     )

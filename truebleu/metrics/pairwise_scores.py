@@ -316,6 +316,9 @@ class PairwiseScoring:
         workers: int,
     ) -> Pairs | PairsInPython:
         """Return an object that scores all pairs, in the kernel or in Python."""
+        metric = self.adapt_to_inputs(hypotheses, references)
+        if metric != self:
+            return metric._make_pairs(hypotheses, references, workers)  # type: ignore[no-any-return]  # noqa: SLF001
         hypotheses, references = self._normalize_texts(hypotheses, references)
         if self._has_kernel_formula:
             return corpus_inputs.scan_pairs(
@@ -331,7 +334,6 @@ class PairwiseScoring:
             reference_texts = corpus_inputs.read_single_texts(
                 "references", references, allow_tokens=tokens
             )
-        metric = self
         if self.tokenizes_in_python and not corpus_inputs.has_token_segments(hypothesis_texts):
             # Split each text once, not once per pair.
             split = tokenizers.make_tokenizer(**self._tokenizer_settings)

@@ -67,6 +67,7 @@ def self_bleu(
         raise ValueError("max_order applies only to the default metric. Set it in your metric.")
     else:
         metric = registry.metric(metric)
+    metric = metric.adapt_to_inputs(texts)
     if type(metric) is BLEU:
         values = _score_leave_one_out(metric, texts, sample, workers)
     else:
@@ -185,7 +186,7 @@ def pairwise_diversity(
             f"metric: {metric.NAME} has no upper bound, so 100 minus the score is meaningless"
         )
     argument_checks.check_choice("aggregate", aggregate, ("pairs", "corpus"))
-    metric.refuse_unsuitable_ids(texts)
+    metric = metric.adapt_to_inputs(texts)
     sets, has_several_sets = corpus_inputs.read_text_sets("texts", texts)
     for number, text_set in enumerate(sets, 1):
         _check_text_count(len(text_set), f", source {number}" if has_several_sets else "")

@@ -246,7 +246,7 @@ def mbr(
             resolved_utility = FunctionUtility(utility)
         else:
             metric = registry.metric("bleu" if utility is None else utility)
-            metric.refuse_unsuitable_ids(candidates)
+            metric = metric.adapt_to_inputs(candidates)
             resolved_utility = MetricUtility(metric, workers)
         reference_sets = _get_references(references, sets, has_several_sources=has_several_sources)
         scored = [list(dict.fromkeys(source)) for source in sets]

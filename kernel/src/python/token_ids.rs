@@ -7,7 +7,7 @@ use crate::text_batches::{self, Batch, BatchSize, TokenBatch, TokenBlock};
 use pyo3::buffer::{Element, PyBuffer, ReadOnlyCell};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PySlice, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyIterator, PySlice, PyTuple, PyType};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -127,6 +127,10 @@ pub struct TokenIds {
     texts: Arc<IdTexts>,
 }
 
+/// The arguments of `TokenIds` that recreate an object.
+type ReducedIds<'py> =
+    (Bound<'py, PyAny>, &'static str, Vec<usize>, Option<Vec<usize>>, Bound<'py, PyDict>);
+
 /// Read rows of `T`, which end at `ends`.
 fn read_rows<T: Element + Into<i128>>(
     data: &Bound<'_, PyAny>,
@@ -215,6 +219,17 @@ impl TokenIds {
 
     fn __repr__(&self) -> String {
         format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.low.len())
+    }
+
+    /// Pickle the ids as an array. Its last item is ignored; an empty array may be unaligned.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, ReducedIds<'py>)> {
+        let (py, texts) = (slf.py(), &slf.get().texts);
+        let ids = (0..texts.low.len()).map(|position| texts.id(position)).chain([0]);
+        let bytes: Vec<u8> = ids.flat_map(u64::to_ne_bytes).collect();
+        let array = py.import("array")?.call_method1("array", ("Q", PyBytes::new(py, &bytes)))?;
+        let rules = [("pad", None), ("eos", None), ("skip", Some([0; 0]))].into_py_dict(py)?;
+        let ends = (texts.text_ends.clone(), texts.segment_ends.clone());
+        Ok((slf.get_type(), (array, "Q", ends.0, ends.1, rules)))
     }
 
     /// Return a kernel source of the ids.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from truebleu.rendering.elements import Block, Heading, MarkedTokens, Paragraph,
 from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
 from truebleu.text import tokenizers
-from truebleu.text.segments import iter_segments
+from truebleu.text.segments import iter_segments, iterate_items
 from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ JUDGEMENTS = ("right", "wrong", "missed")
 
 def explain_segment(case: ExplanationCase[SARI, PythonScore]) -> dict[str, Any]:
     """Return all n-grams of a segment by order, operation and judgement."""
-    references = [text for _, text in case.references]
+    hypothesis, *references = case.texts
     return {
-        **_build_system(case, [(case.hypothesis, references, case.source)]),
+        **_build_system(case, [(hypothesis, references, case.source)]),
         "tokens": split_text(case.metric, case.hypothesis),
         "source_tokens": _split_source(case.metric, case.source),
     }
@@ -41,15 +42,9 @@ def explain_segment(case: ExplanationCase[SARI, PythonScore]) -> dict[str, Any]:
 
 def explain_corpus(case: ExplanationCase[SARI, PythonScore]) -> dict[str, Any]:
     """Return the most frequent n-grams in the first segments of a corpus."""
-    pairs = zip(
-        iter_segments(case.hypothesis, case.references),
-        iter_segments(case.source, case.references),
-        strict=True,
-    )
-    segments = [
-        (hypothesis, references, source)
-        for (hypothesis, references), (source, _) in islice(pairs, naive_bleu.MAX_EXAMINED_SEGMENTS)
-    ]
+    texts = iter_segments(case.hypothesis, case.references)
+    pairs = zip(texts, iterate_items("sources", case.source), strict=True)
+    segments = [(*text, source) for text, source in islice(pairs, naive_bleu.MAX_EXAMINED_SEGMENTS)]
     system = _build_system(case, segments, ngram_layout.MAX_LISTED_NGRAMS)
     return {**system, "looked_into": len(segments)}
 
@@ -67,12 +62,11 @@ def _build_system(
     for n in ORDERS:
         operations = {}
         for operation in OPERATIONS:
-            totals = {key: next(row) for key in COUNT_KEYS}
-            judged = {
-                judgement: naive_bleu.list_top_ngrams(ngrams[n, operation, judgement], limit)
-                for judgement in JUDGEMENTS
-            }
-            operations[operation] = {**totals, **judged}
+            part: dict[str, Any] = {key: next(row) for key in COUNT_KEYS}
+            for judgement in JUDGEMENTS:
+                counts = ngrams[n, operation, judgement]
+                part[judgement] = naive_bleu.list_top_ngrams(counts, limit)
+            operations[operation] = part
         orders.append({"order": n, "operations": operations})
     return {"fraction": case.score.fraction, **case.score.details(), "orders": orders}
 
@@ -138,7 +132,7 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
         if key in system:
             count = format_count(len(system[key]), "token")
             yield MarkedTokens(f"{title}, {count}", system[key])
-    rows, limit = [], ngram_layout.MAX_LISTED_NGRAMS
+    rows = []
     for order in system["orders"]:
         for operation, part in order["operations"].items():
             counts = [part[key] for key in COUNT_KEYS]
@@ -155,15 +149,11 @@ def build_layout(content: Content, system: Content, level: int) -> Iterator[Bloc
         yield Paragraph(
             f"Most frequent n-grams in {format_count(system['looked_into'], 'segment')}:"
         )
+    format_ngrams = partial(ngram_layout.format_ngrams, limit=ngram_layout.MAX_LISTED_NGRAMS)
     for order in system["orders"]:
         yield Heading(level, name_ngrams(order["order"]).capitalize())
         for operation, part in order["operations"].items():
-            ngrams = (
-                ngram_layout.format_ngrams(part[judgement], limit) for judgement in JUDGEMENTS
-            )
-            lists = (
-                f"{name}: {text or 'none'}" for name, text in zip(JUDGEMENTS, ngrams, strict=True)
-            )
+            lists = (f"{name}: {format_ngrams(part[name]) or 'none'}" for name in JUDGEMENTS)
             yield Paragraph(f"{PARTICIPLES[operation]}. {'; '.join(lists)}.")
 
 

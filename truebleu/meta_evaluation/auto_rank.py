@@ -39,14 +39,13 @@ def autorank(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
             )
         if not all(isfinite(value) for value in values.values()):
             raise ValueError(f"scores: {system}: expected finite numbers, found {values}")
-    z_scores: dict[str, list[float]] = {system: [] for system in scores}
+    z_scores = []
     for name in metrics:
         column = [float(values[name]) for values in scores.values()]
         quartile = quantiles(column, method="inclusive")[0] if len(column) > 1 else column[0]
         middle, spread = median(column), max(column) - quartile
-        for system, value in zip(scores, column, strict=True):
-            z_scores[system].append((value - middle) / spread if spread else 0.0)
-    means = {system: fsum(column) / len(column) for system, column in z_scores.items()}
-    best, worst = max(means.values()), min(means.values())
+        z_scores.append([(value - middle) / spread if spread else 0.0 for value in column])
+    means = [fsum(values) / len(metrics) for values in zip(*z_scores, strict=True)]
+    best, worst = max(means), min(means)
     factor = (len(means) - 1) / (best - worst) if best > worst else 0.0
-    return {system: 1 + (best - mean) * factor for system, mean in means.items()}
+    return {name: 1 + (best - mean) * factor for name, mean in zip(scores, means, strict=True)}

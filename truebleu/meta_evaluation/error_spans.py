@@ -1,9 +1,6 @@
 """Error spans: readers of the files in which annotators mark errors in translations.
 
-The content of a file determines its format: JSON lines of WMT25 (written by 04-collect_humeval.py)
-and WMT24 (merge_to_jsonl.py), the CSV export of Appraise, campaigns and exports of Pearmut,
-`.seg.rating` files of mt-metrics-eval, and Google's MQM tables.
-
+WMT's files are written by 04-collect_humeval.py (2025) and merge_to_jsonl.py (2024).
 Appraise and Pearmut count UTF-16 units, and the last position belongs to the span (Appraise:
 direct-assessment-document-mqm-esa.js; Pearmut: annotate.ts, utils.ts). The files of WMT24 and WMT25
 contain the positions of Appraise. The other formats count code points, and the end is exclusive.

@@ -63,8 +63,8 @@ class SARI(SourceMetric):
     }
     ZERO_REASON = "no n-gram is added, kept or deleted as in a reference"
     PREFIX = "sari-"
-    # The formula already uses percentages.
-    SCALE = 1.0
+    SCALE = 1.0  # the formula already uses percentages
+    is_percentage = True
     FIELDS = ("case", "tok", "del", "avg", "agg")
     CONSTANTS = {"agg": ("sums", "agg")}  # noqa: RUF012
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
@@ -108,11 +108,6 @@ class SARI(SourceMetric):
         if self.average == "precisions":
             return "SARI-paper"
         return "SARI-legacy" if self.split_sources and self.lowercase is False else "SARI"
-
-    @property
-    def is_percentage(self) -> bool:
-        """True, because the formula uses percentages."""
-        return True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -159,11 +154,9 @@ class SARI(SourceMetric):
         for k, operation in enumerate(OPERATIONS):
             takes_precision = operation == "delete" and self.deletion == "precision"
             value = precision_sum = recall_sum = 0.0
-            for good, by_hypothesis, by_references in zip(
-                *(row[i :: 3 * len(OPERATIONS)] for i in range(3 * k, 3 * k + 3)), strict=True
-            ):
-                precision = good / by_hypothesis if by_hypothesis else 0.0
-                recall = good / by_references if by_references else 0.0
+            for i in range(3 * k, len(row), 3 * len(OPERATIONS)):
+                good, by_hypothesis, by_references = row[i : i + 3]
+                precision, recall = _divide(good, by_hypothesis), _divide(good, by_references)
                 value += (precision if takes_precision else _compute_f(precision, recall)) / 4
                 precision_sum += precision
                 recall_sum += recall
@@ -172,6 +165,11 @@ class SARI(SourceMetric):
                 value = precision if takes_precision else _compute_f(precision, recall)
             details[operation] = 100.0 * value
         return sum(details.values()) / 3, details
+
+
+def _divide(part: float, total: float, otherwise: float = 0.0) -> float:
+    """Return the quotient, or another value if the total is 0."""
+    return part / total if total else otherwise
 
 
 def _compute_f(precision: float, recall: float) -> float:
@@ -273,8 +271,7 @@ def _compute_parts(
         _compute_f(precision, recall),
         _average_shares(deleted - reference_counts, deleted, missing),
         _compute_f(
-            right / len(added) if added else missing,
-            right / len(added_by_references) if added_by_references else missing,
+            _divide(right, len(added), missing), _divide(right, len(added_by_references), missing)
         ),
     )
 
@@ -284,7 +281,7 @@ def _average_shares(good: Mapping[Any, int], total: Mapping[Any, int], missing: 
     share_sum = 0.0
     for ngram, n in good.items():
         share_sum += n / total[ngram]
-    return share_sum / len(total) if total else missing
+    return _divide(share_sum, len(total), missing)
 
 
 def _compute_t2t_parts(
@@ -298,10 +295,7 @@ def _compute_t2t_parts(
     count = sum(map(bool, references)) or 1
     source, hypothesis = set(source), set(hypothesis)
     kept_ngrams, deleted, added = source & hypothesis, source - hypothesis, hypothesis - source
-
-    def divide(part: float, total: float) -> float:
-        return part / total if total else 1.0
-
+    divide = partial(_divide, otherwise=1.0)
     good, relevant = (
         sum(counts[ngram] for ngram in ngrams) / count for ngrams in (kept_ngrams, source)
     )

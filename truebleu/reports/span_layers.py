@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from math import fsum
 from typing import Any
 
@@ -39,14 +40,13 @@ def build_layers(
     The block is JSON: for each error, the segment, the system, 1 for the source or else 0, start,
     end, and the indices of severity, category and annotator in the lists of the entry.
     """
-    texts = {name: [_decode(text) or "" for text in column] for name, column in systems.items()}
-    sources = None if source is None else [_decode(text) for text in source]
-    placed, unmatched = place_spans(spans, texts, sources)
+    texts = {name: _decode_texts(column) for name, column in systems.items()}
+    reference_texts = list(map(_decode_texts, references))
+    placed, unmatched = place_spans(spans, texts, None if source is None else _decode_texts(source))
     errors = [
         (segment, system, error)
         for (system, segment), error_lists in placed.items()
-        for annotation_errors in error_lists
-        for error in annotation_errors
+        for error in chain(*error_lists)
     ]
     fields = ("severity", "category", "annotator")
     values = [list(dict.fromkeys(getattr(error, key) for *_, error in errors)) for key in fields]
@@ -55,23 +55,29 @@ def build_layers(
         + [known.index(getattr(error, key)) for key, known in zip(fields, values, strict=True)]
         for segment, system, error in errors
     ]
+    names = list(texts)
+    counts = Counter((names[system], one.category, one.severity) for _, system, one in errors)
+    count_keys = ("system", "category", "severity", "errors", "weight")
     entry = {
         "name": os.path.basename(spans.name),
         "format": spans.format,
         "annotations": sum(map(len, placed.values())),
         "unmatched": unmatched,
         **dict(zip(("severities", "categories", "annotators"), values, strict=True)),
-        **describe_errors(
-            placed, texts, [[_decode(text) for text in column] for column in references], metric
-        ),
+        "counts": [
+            dict(zip(count_keys, (*key, n, get_error_weight(key[2], key[1])), strict=True))
+            for key, n in counts.items()
+        ],
+        "systems": list(_describe_systems(placed, texts, reference_texts, metric)),
         "block": "spans",
     }
-    labels = list_error_labels(placed, list(texts), len(next(iter(texts.values()))))
+    labels = list_error_labels(placed, names, len(texts[names[0]]))
     return entry, payload.to_script_json(rows).encode(), list(labels)
 
 
-def _decode(text: bytes | None) -> str | None:
-    return None if text is None else text.decode("utf-8", "surrogatepass")
+def _decode_texts(column: Texts) -> list[Any]:
+    """Return texts as strings; a missing text is None."""
+    return [None if text is None else text.decode("utf-8", "surrogatepass") for text in column]
 
 
 def place_spans(
@@ -88,21 +94,21 @@ def place_spans(
             f"{spans.name}: expected errors of {format_names(systems)}, found errors of "
             f"{available}. Name the systems like the file (-i NAME=FILE)."
         )
-    places: dict[tuple[str, str], list[int]] = {}
+    places = defaultdict[tuple[str, str | None], list[int]](list)
     for system, texts in systems.items():
         for segment, text in enumerate(texts):
-            # A line of a file has spaces in place of line breaks.
-            places.setdefault((system, text.replace("\n", " ")), []).append(segment)
+            places[system, _join_lines(text)].append(segment)
     # The numbers in the file are numbers of segments if all of them fit the texts.
     numbers_fit = all(
         (entry.number or 0) - 1 in segments
         for entry in annotations
-        if (segments := places.get((entry.system, (entry.target or "").replace("\n", " "))))
+        if (segments := places[entry.system, _join_lines(entry.target)])
     )
     placed: PlacedErrors = {}
     orders: dict[tuple[Any, ...], dict[str, int]] = {}
     for entry in annotations:
         system, texts, number = entry.system, systems[entry.system], entry.number or 0
+        candidates = places[system, _join_lines(entry.target)]
         if entry.target is None:
             candidates = [number - 1]
             if not 1 <= number <= len(texts):
@@ -110,10 +116,8 @@ def place_spans(
                     f"{entry.location}: expected one of {len(texts):,} segments of {system}, found "
                     f"segment {entry.segment}"
                 )
-        else:
-            candidates = places.get((system, entry.target.replace("\n", " ")), [])
-            if sources is not None:
-                candidates = [i for i in candidates if sources[i] == entry.source] or candidates
+        elif sources is not None:
+            candidates = [i for i in candidates if sources[i] == entry.source] or candidates
         if candidates:
             # Equal texts are assigned by their number, or in order.
             order = orders.setdefault((system, *candidates), {})
@@ -128,48 +132,37 @@ def place_spans(
     return placed, len(annotations) - sum(map(len, placed.values()))
 
 
-def describe_errors(
-    placed: PlacedErrors, systems: Mapping[str, Sequence[str]], references: Any, metric: Any
-) -> dict[str, Any]:
-    """Return the counts by system, category and severity, and the values of each system.
+def _join_lines(text: str | None) -> str | None:
+    """Return a text as a line of a file, which has spaces in place of line breaks."""
+    return text and text.replace("\n", " ")
 
-    counts: system, category, severity, errors, MQM weight per error. systems: segments with
-    annotations; mqm, the mean weight of errors per segment and annotator; error_characters and
-    those outside matched 4-grams; unlocated, the segments whose tokens differ from their text.
+
+def _describe_systems(
+    placed: PlacedErrors, systems: Mapping[str, Sequence[str]], references: Any, metric: Any
+) -> Iterator[dict[str, Any]]:
+    """Yield the values of each system.
+
+    segments: the number with annotations. mqm: the mean weight of errors per segment and annotator.
+    outside: the error characters outside matched 4-grams. unlocated: the number of segments whose
+    tokens differ from their text.
     """
-    names, rows = list(systems), []
-    counts = Counter(
-        (names[system], error.category, error.severity)
-        for (system, _), error_lists in placed.items()
-        for errors in error_lists
-        for error in errors
-    )
-    for number, name in enumerate(names):
+    for number, (name, texts) in enumerate(systems.items()):
         means, totals, unlocated = [], Counter({"error_characters": 0, "outside": 0}), 0
         for (system, segment), error_lists in placed.items():
             if system == number:
-                errors = [error for errors in error_lists for error in errors]
+                errors = list(chain(*error_lists))
                 weights = [get_error_weight(error.severity, error.category) for error in errors]
                 means.append(fsum(weights) / len(error_lists))
-                segment_references = [column[segment] for column in references]
-                tokens = [
-                    split_text(metric, text) for text in segment_references if text is not None
-                ]
-                text = systems[name][segment]
-                characters = count_outside_matches(text, split_text(metric, text), tokens, errors)
+                segment_texts = (column[segment] for column in (texts, *references))
+                tokens, *reference_tokens = (
+                    split_text(metric, text) for text in segment_texts if text is not None
+                )
+                characters = count_outside_matches(texts[segment], tokens, reference_tokens, errors)
                 unlocated += characters is None
                 totals.update(characters or {})
         mqm = fsum(means) / len(means) if means else None
-        row = {"system": name, "segments": len(means), "mqm": mqm, **totals, "unlocated": unlocated}
-        rows.append(row)
-    keys = ("system", "category", "severity", "errors", "weight")
-    return {
-        "counts": [
-            dict(zip(keys, (*key, count, get_error_weight(key[2], key[1])), strict=True))
-            for key, count in counts.items()
-        ],
-        "systems": rows,
-    }
+        counts = {"segments": len(means), "mqm": mqm, **totals, "unlocated": unlocated}
+        yield {"system": name, **counts}
 
 
 def count_outside_matches(
@@ -214,7 +207,7 @@ def list_error_labels(
     """Yield labels that filter segments by their worst error: in any system, and in each."""
     worst = [[len(ERROR_LABELS) - 1] * segment_count for _ in names]
     for (system, segment), error_lists in placed.items():
-        severities = {error.severity for errors in error_lists for error in errors}
+        severities = {error.severity for error in chain(*error_lists)}
         worst[system][segment] = 0 if severities & {"major", "critical"} else 2 - bool(severities)
     yield (
         "error spans",

@@ -98,13 +98,12 @@ def _render_spans(manifest: Content) -> str:
             cell = sums.setdefault(row, {}).setdefault(one["system"], [0, 0.0])
             cell[:] = cell[0] + one["errors"], cell[1] + one["errors"] * one["weight"]
     total = sums.pop("all errors", {})
-    order = sorted(sums, key=lambda row: -sum(weight for _, weight in sums[row].values()))
+    categories = sorted(
+        sums.items(), key=lambda item: -sum(weight for _, weight in item[1].values())
+    )
     count_rows = [
-        (
-            row,
-            *("{:,} ({:,.1f})".format(*cells.get(system["name"], (0, 0.0))) for system in systems),
-        )
-        for row, cells in [*((row, sums[row]) for row in order), ("all errors", total)]
+        (row, *("{:,} ({:,.1f})".format(*cells.get(system["name"], (0, 0))) for system in systems))
+        for row, cells in [*categories, ("all errors", total)]
     ]
     system_rows = []
     for system, values in zip(systems, spans["systems"], strict=True):

@@ -97,18 +97,18 @@ def place_spans(
     places = defaultdict[tuple[str, str | None], list[int]](list)
     for system, texts in systems.items():
         for segment, text in enumerate(texts):
-            places[system, _join_lines(text)].append(segment)
+            places[system, _replace_line_breaks(text)].append(segment)
     # The numbers in the file are numbers of segments if all of them fit the texts.
     numbers_fit = all(
         (entry.number or 0) - 1 in segments
         for entry in annotations
-        if (segments := places[entry.system, _join_lines(entry.target)])
+        if (segments := places[entry.system, _replace_line_breaks(entry.target)])
     )
     placed: PlacedErrors = {}
     orders: dict[tuple[Any, ...], dict[str, int]] = {}
     for entry in annotations:
         system, texts, number = entry.system, systems[entry.system], entry.number or 0
-        candidates = places[system, _join_lines(entry.target)]
+        candidates = places[system, _replace_line_breaks(entry.target)]
         if entry.target is None:
             candidates = [number - 1]
             if not 1 <= number <= len(texts):
@@ -132,7 +132,7 @@ def place_spans(
     return placed, len(annotations) - sum(map(len, placed.values()))
 
 
-def _join_lines(text: str | None) -> str | None:
+def _replace_line_breaks(text: str | None) -> str | None:
     """Return a text as a line of a file, which has spaces in place of line breaks."""
     return text and text.replace("\n", " ")
 

@@ -407,21 +407,20 @@ def _build_chart_point(score: Content) -> Point:
 
 def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
     format_score = make_formatter(digits)
-
-    def format_score_change(value: float | None) -> str:
-        return "" if value is None else make_signed_formatter(format_score)(value)
-
-    def format_interval_ends(score: Content) -> str:
+    format_change = make_signed_formatter(format_score)
+    intervals, changes = [], []
+    for score in scores:
         ends = [format_score(score[end]) for end in ("low", "high") if score.get(end) is not None]
-        return f"[{ends[0]}, {ends[1]}]" if len(ends) == 2 else ""
-
+        intervals.append(f"[{ends[0]}, {ends[1]}]" if len(ends) == 2 else "")
+        pair = score["since_previous"], score["since_first"]
+        changes.append(["" if value is None else format_change(value) for value in pair])
     same_output_texts = {None: "", True: "yes", False: "no"}
     columns = {
         "when": [_format_time(score) for score in scores],
         "score": [format_score(score["score"]) for score in scores],
-        "interval": [format_interval_ends(score) for score in scores],
-        "Δ previous": [format_score_change(score["since_previous"]) for score in scores],
-        "Δ first": [format_score_change(score["since_first"]) for score in scores],
+        "interval": intervals,
+        "Δ previous": [since_previous for since_previous, _ in changes],
+        "Δ first": [since_first for _, since_first in changes],
         "same output": [same_output_texts[score["same_output"]] for score in scores],
         "system": [
             # The log may track a system under another name.

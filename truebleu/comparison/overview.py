@@ -104,16 +104,14 @@ def build_first_screen(content: Content, digits: int | None = None) -> Iterator[
 def format_headline(content: Content) -> str:
     """Format the headline as text."""
     letters_by_system = {one["name"]: one["letter"] for one in content["systems"]}
-    is_single_system = len(letters_by_system) == 1
-
-    def format_name(name: str) -> str:
-        letter = letters_by_system[name]
-        return name if is_single_system or letter == name.upper() else f"{letter} {name}"
-
-    return "".join(
-        part if isinstance(part, str) else format_name(part["system"])
-        for part in build_headline(content)
-    )
+    texts = []
+    for part in build_headline(content):
+        text = part if isinstance(part, str) else part["system"]
+        if not isinstance(part, str) and len(letters_by_system) > 1:
+            letter = letters_by_system[text]
+            text = text if letter == text.upper() else f"{letter} {text}"
+        texts.append(text)
+    return "".join(texts)
 
 
 def build_headline(content: Content) -> SentenceParts:

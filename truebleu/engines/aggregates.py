@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, Self, TypedDict
 
@@ -575,14 +576,15 @@ def _read_groups(sums: _kernel.Groups) -> list[Any]:
     converters = [KEY_CONVERTERS.get(arrow_format) for arrow_format in sums.formats or ()]
     if not any(converters):
         return sums.groups()
-
-    def convert_component(convert: Callable[[int], Any] | None, component: Any) -> Any:
-        try:
-            return component if convert is None or component is None else convert(component)
-        except OverflowError:  # dates outside Python's range stay integers
-            return component
-
-    return [(tuple(map(convert_component, converters, key)), n) for key, n in sums.groups()]
+    groups = []
+    for key, n in sums.groups():
+        components = list(key)
+        for i, convert in enumerate(converters):
+            if convert is not None and key[i] is not None:
+                with suppress(OverflowError):  # dates outside Python's range stay integers
+                    components[i] = convert(key[i])
+        groups.append((tuple(components), n))
+    return groups
 
 
 def _keys_are_equal(first: Any, second: Any) -> bool:

@@ -283,19 +283,16 @@ def fetch_rows(
         for i, name in enumerate(extra_columns, 2)
     )
     projection = relation.project(", ".join(f"{sql} AS c{i}" for i, sql in enumerate(columns)))
-
-    def convert_cell(index: int, cell: Any) -> Any:
-        if cell is None or (index != 1 and index not in zoned):
-            return cell
-        if index in zoned:
-            return cell.replace(tzinfo=UTC)
-        return tuple(cell) if has_tuples else cell
-
     # Fetching from the relation would read all rows first.
     result = connection.execute(projection.sql_query())
     while batch := result.fetchmany(batch_rows):
-        if has_tuples or zoned:
-            batch = [tuple(map(convert_cell, range(len(row)), row)) for row in batch]
+        for number, row in enumerate(batch if has_tuples or zoned else ()):
+            cells = list(row)
+            if has_tuples and row[1] is not None:
+                cells[1] = tuple(row[1])
+            for i in zoned:
+                cells[i] = row[i] and row[i].replace(tzinfo=UTC)
+            batch[number] = tuple(cells)
         yield batch
 
 
@@ -567,9 +564,8 @@ def _check_ids(
         (fewer,) = joined_ids.filter(condition).aggregate("count(*)").fetchall()[0]
         if fewer:
             examples = format_first_ids(condition, joined_ids)
-            problems.append(
-                f"{_describe_id_count(fewer)} with fewer hypotheses than others ({examples})"
-            )
+            subject = "1 id" if fewer == 1 else f"{fewer} ids"
+            problems.append(f"{subject} with fewer hypotheses than others ({examples})")
     if problems and unjoined != "skip":
         raise InputError(
             f"{name}: {'; '.join(problems)}; every system needs each segment exactly once. Use "
@@ -578,9 +574,5 @@ def _check_ids(
     return f"{name}: {'; '.join(problems)}" if problems else ""
 
 
-def _describe_id_count(count: int) -> str:
-    return "1 id" if count == 1 else f"{count} ids"
-
-
 def _describe_repeated_ids(count: int) -> str:
-    return f"{_describe_id_count(count)} {'is' if count == 1 else 'are'} repeated"
+    return "1 id is repeated" if count == 1 else f"{count} ids are repeated"

@@ -25,9 +25,9 @@ def report_version(_: None, batches: Iterable[Any]) -> Iterator[Any]:
 
 def sum_partition(empty_sums: Sums, batches: Iterable[Any]) -> Iterator[Any]:
     """Yield the state tables of a partition: several for many groups, none for an empty one."""
-    sums, rows = empty_sums, 0
+    sums, rows, columns = empty_sums, 0, list(empty_sums.columns)
     for batch in batches:
-        sums.update(_rename_columns(batch, empty_sums.columns))
+        sums.update(pa.RecordBatch.from_arrays(batch.columns, names=columns))
         rows += batch.num_rows
         if len(sums) > MAX_GROUPS:
             yield pa.record_batch(sums)
@@ -44,7 +44,7 @@ def score_states(
     for numbered_batch in batches:
         if not numbered_batch.num_rows:
             continue
-        batch = _rename_columns(numbered_batch, columns)
+        batch = pa.RecordBatch.from_arrays(numbered_batch.columns, names=list(columns))
         if segments := pc.sum(batch.column("segments")).as_py():
             min_references = pc.min(batch.column("fewest_references")).as_py()
             max_references = pc.max(batch.column("most_references")).as_py()
@@ -76,10 +76,6 @@ def _format_signatures(metric: Metric[Any], batch: Any) -> list[str | None]:
         for pair in {*pairs}
     }
     return [signatures[pair] for pair in pairs]
-
-
-def _rename_columns(batch: Any, names: Sequence[str]) -> Any:
-    return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
 
 
 def score_pandas_columns(metric: Metric[Any], *columns: Any) -> Any:

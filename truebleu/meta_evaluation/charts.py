@@ -29,8 +29,13 @@ class Plane:
     """The plot area of a chart, with a horizontal and a vertical axis."""
 
     def __init__(self, across: Sequence[float], up: Sequence[float]) -> None:
-        self.across = _get_padded_range(across)
-        self.up = _get_padded_range(up)
+        ranges = []
+        for values in (across, up):
+            finite_values = [value for value in values if isfinite(value)] or [0.0]
+            low, high = min(finite_values), max(finite_values)
+            margin = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
+            ranges.append((low - margin, high + margin))
+        self.across, self.up = ranges
 
     def get_x(self, value: float) -> float:
         """Return the horizontal position of a value."""
@@ -60,13 +65,6 @@ class Plane:
             parts.append(_draw_line(LEFT - 4, self.get_y(value), LEFT, self.get_y(value)))
             parts.append(render_svg_text(LEFT - 8, self.get_y(value) + 4, f"{value:g}", "end"))
         return parts
-
-
-def _get_padded_range(values: Sequence[float]) -> tuple[float, float]:
-    finite_values = [value for value in values if isfinite(value)] or [0.0]
-    low, high = min(finite_values), max(finite_values)
-    margin = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
-    return low - margin, high + margin
 
 
 def _draw_line(x1: float, y1: float, x2: float, y2: float, attributes: str = "") -> str:

@@ -254,7 +254,7 @@ def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]
     fingerprint = state.get("fingerprint")
     if not isinstance(fingerprint, str):
         raise InputError(f"state: fingerprint: expected a str, not {fingerprint!r:.60}")
-    if not _is_count(segments):
+    if not _is_integer(segments) or segments < 0:
         raise InputError(f"state: segments: expected a count, not {segments!r:.60}")
     if not isinstance(totals, list | tuple) or not all(map(_is_integer, totals)):
         raise InputError(f"state: totals: expected a list of 64-bit integers, not {totals!r:.60}")
@@ -265,7 +265,7 @@ def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]
     is_pair = isinstance(references, list | tuple) and len(references) == 2
     if (
         not is_pair
-        or not all(map(_is_count, references))
+        or not all(map(_is_integer, references))
         or not 1 <= references[0] <= references[1]
     ):
         raise InputError(
@@ -276,7 +276,3 @@ def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]
 
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_TOTAL
-
-
-def _is_count(value: Any) -> bool:
-    return _is_integer(value) and value >= 0

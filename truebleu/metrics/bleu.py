@@ -336,11 +336,6 @@ class BLEUScore(TableScore):
     _metric: BLEU
 
     @property
-    def _formula(self) -> Formula:
-        """The formula that computes the components of the score when they are requested."""
-        return self._metric.make_formula(segment=self._segment)
-
-    @property
     def value(self) -> float:
         """The score, 0-100, identical to sacreBLEU's to the last bit."""
         metric = self._metric
@@ -362,12 +357,14 @@ class BLEUScore(TableScore):
     @property
     def precisions(self) -> tuple[float, ...]:
         """The smoothed precision of each order (0-100), as in sacreBLEU."""
-        return self._formula.list_percentages(self.matches, self.totals)
+        formula = self._metric.make_formula(segment=self._segment)
+        return formula.list_percentages(self.matches, self.totals)
 
     @property
     def brevity_penalty(self) -> float:
         """The brevity penalty: below 1 if the hypotheses are shorter than the references."""
-        return self._formula.compute_brevity_penalty(self._row[0], self.reference_length)
+        formula = self._metric.make_formula(segment=self._segment)
+        return formula.compute_brevity_penalty(self._row[0], self.reference_length)
 
     @property
     def matches(self) -> tuple[int, ...]:

@@ -124,7 +124,10 @@ class Server(ThreadingHTTPServer):
         try:
             pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
             fields = dict(pairs)
-            first, last = _parse_decimal(fields["from"]), _parse_decimal(fields["to"])
+            limits = fields["from"], fields["to"]
+            if max(map(len, limits)) > 15:  # digits
+                return BAD_REQUEST
+            first, last = map(parse_whole_number, limits)
             roles = fields["roles"].split(",")
         except (KeyError, ValueError):
             return BAD_REQUEST
@@ -147,13 +150,6 @@ class Server(ThreadingHTTPServer):
                 HTTPStatus.CONFLICT, PLAIN_TEXT_TYPE, str(error).encode("utf-8", "replace")
             )
         return Response(HTTPStatus.OK, "application/octet-stream", blocks)
-
-
-def _parse_decimal(text: str) -> int:
-    """Parse a whole number of at most 15 digits in a query. Raises ValueError for other text."""
-    if len(text) > 15:
-        raise ValueError(text)
-    return parse_whole_number(text)
 
 
 # ---- responses ----

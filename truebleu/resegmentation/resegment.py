@@ -431,9 +431,6 @@ def _read_subtitles(
     Subtitle files become texts, which contain line breaks for SubER's methods.
     """
 
-    def read_blocks(value: Any) -> list[Block] | None:
-        return read_subtitles(value).blocks if is_subtitle_file(value) else None
-
     def get_texts(value: Any, blocks: list[Block] | None) -> Any:
         if blocks is None:
             return value
@@ -442,8 +439,10 @@ def _read_subtitles(
     columns = references
     if not isinstance(references, list | tuple) or not any(map(is_file, references)):
         columns = [references]
-    reference_blocks = list(map(read_blocks, columns))
-    blocks = read_blocks(hypothesis)
+    blocks, *reference_blocks = (
+        read_subtitles(value).blocks if is_subtitle_file(value) else None
+        for value in (hypothesis, *columns)
+    )
     timing = None
     if method.compares == "times":
         if blocks is None or len(columns) != 1 or reference_blocks[0] is None:

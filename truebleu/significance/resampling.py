@@ -249,19 +249,16 @@ class _ResamplingRun:
         return by_measure
 
     def _estimate_noise(
-        self, measure_index: int, systems: Sequence[int], values: Sequence[float]
-    ) -> Noise | None:
-        """Return the standard errors of a system's mean or of a difference between two systems."""
+        self, measure_index: int, pair: tuple[int, int]
+    ) -> tuple[list[float], Noise | None]:
+        """Return the difference between two systems in each resample, and its standard errors."""
         run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
-        members = [self._run_indices[system] for system in systems]
-        return estimate_noise(
-            [([run_scores[i] for i in m], [resampled[i] for i in m]) for m in members], values
-        )
-
-    def _get_resampled_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
-        """Return the difference between two systems in each resample."""
+        members = [self._run_indices[system] for system in pair]
         first, second = (self._resampled_systems[measure_index][system] for system in pair)
-        return list(map(sub, first, second))
+        differences = list(map(sub, first, second))
+        return differences, estimate_noise(
+            [([run_scores[i] for i in m], [resampled[i] for i in m]) for m in members], differences
+        )
 
     def _split_into_blocks(self, count: int, max_block: int) -> Iterator[int]:
         """Yield block sizes that limit memory use and the time between two progress reports."""
@@ -328,8 +325,7 @@ class _ResamplingRun:
         for measure_index, by_pair in enumerate(run_differences):
             observed = self.observed[measure_index]
             for pair, differences in by_pair.items():
-                resampled = self._get_resampled_differences(measure_index, pair)
-                run_noise = self._estimate_noise(measure_index, pair, resampled)
+                _, run_noise = self._estimate_noise(measure_index, pair)
                 assert run_noise is not None
                 gap = abs(observed[pair[0]] - observed[pair[1]])
                 moved_differences = run_noise.add_run_noise(differences, 0.0, self.seed)
@@ -477,8 +473,7 @@ class _ResamplingRun:
         test_set_error = total_error = sqrt(variance)
         noise = None
         if self.has_several_runs:
-            differences = self._get_resampled_differences(measure_index, pair)
-            noise = self._estimate_noise(measure_index, pair, differences)
+            differences, noise = self._estimate_noise(measure_index, pair)
         if noise is not None:
             ordered = sorted(noise.add_run_noise(differences, mean, self.seed))
             total_error = noise.error

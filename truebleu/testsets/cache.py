@@ -429,11 +429,11 @@ def format_file_name(field: str) -> str:
     ['ref.A.txt', 'M2M100_1.2B-B4.txt', 'a%2fb%3ac.txt', 'ref%2eA.txt']
     """
     prefix, name = ("ref.", field[4:]) if field.startswith("ref:") else ("", field)
-
-    def escape_character(match: re.Match[str]) -> str:
-        return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8"))
-
-    safe_name = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={WINDOWS_DEVICE}).", escape_character, name)
+    safe_name = re.sub(
+        rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={WINDOWS_DEVICE}).",
+        lambda match: "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8")),
+        name,
+    )
     return f"{prefix}{safe_name or '%'}.txt"
 
 

@@ -180,16 +180,14 @@ def _take(texts: Sequence[Any], block: range) -> list[Any]:
         text = item.as_py() if hasattr(item, "as_py") else item  # Arrow arrays contain scalars
         if isinstance(text, bytes):
             text = text.decode("utf-8", "replace")
-        if isinstance(text, list | tuple):
-            items.append([_join_lines(one) for one in text])
-        else:
-            items.append(_join_lines(text))
+        is_list = isinstance(text, list | tuple)
+        # Spaces replace newlines in texts. Other values stay unchanged.
+        joined = [
+            " ".join(one.split()) if isinstance(one, str) and "\n" in one else one
+            for one in (text if is_list else [text])
+        ]
+        items.append(joined if is_list else joined[0])
     return items
-
-
-def _join_lines(text: Any) -> Any:
-    """Return a text with spaces in place of newlines; return other values unchanged."""
-    return " ".join(text.split()) if isinstance(text, str) and "\n" in text else text
 
 
 def find_marks(sample: Sample) -> tuple[str, int, list[dict[str, MarkCount]]] | None:

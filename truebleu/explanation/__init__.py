@@ -98,6 +98,7 @@ def explain(
         resolved_metric = explanation_builder.make_textbook_metric(resolved_metric)
     named_inputs = _name_inputs(hypothesis)
     inputs = list(named_inputs.values())
+    names_by_metric = {resolved_metric: resolved_metric.name}
     resolved_metric = resolved_metric.adapt_to_inputs(*inputs)
     if isinstance(inputs[0], str) or segment is not None:
         hypotheses, references, source = _select_segment(
@@ -112,21 +113,16 @@ def explain(
             for name, text in systems
             if isinstance(text, str)
         }
-        names_by_metric = {resolved_metric: resolved_metric.name}
         warnings = [*text_warnings.warn_about_references(summaries, names_by_metric)]
     else:
-        references, source, *hypotheses = map(
-            segments.make_rereadable, (references, source, *inputs)
-        )
         content, summaries = explanation_builder.explain_corpus(
             resolved_metric,
-            list(zip(named_inputs, hypotheses, strict=True)),
+            list(named_inputs.items()),
             references,
             source=source,
             workers=workers,
             recall=recall,
         )
-        names_by_metric = {resolved_metric: resolved_metric.name}
         warnings = text_warnings.warn_about_texts(
             summaries, segments.name_references(references), names_by_metric
         )
@@ -134,10 +130,10 @@ def explain(
             raise_text_warnings(warnings)
     if warnings:
         content["warnings"] = warnings
-    if segment is not None:
-        _add_boundaries(content, inputs, segment)
     for system, texts in zip(content["systems"], inputs, strict=True):
         if fields := getattr(texts, "signature_fields", None):
+            if segment is not None and "reseg" in fields:
+                _add_boundaries(system, texts, segment)
             signature = Signature.parse(f"{resolved_metric.name}|{system['signature']}")
             system["signature"] = str(signature.with_test_set(fields))
     content["metric"]["signature"] = content["systems"][0]["signature"]
@@ -174,15 +170,13 @@ def _select_segment(
     return [text for text, _ in selected], list(selected[0][1]), source
 
 
-def _add_boundaries(content: dict[str, Any], hypotheses: Sequence[Any], segment: int) -> None:
-    """Add the boundaries of the segment to each system whose text was re-segmented."""
-    for system, texts in zip(content["systems"], hypotheses, strict=True):
-        if "reseg" in (getattr(texts, "signature_fields", None) or ()):
-            from truebleu.resegmentation.boundaries import describe_boundaries
-            from truebleu.resegmentation.resegment import get_resegmentation
+def _add_boundaries(system: dict[str, Any], texts: Any, segment: int) -> None:
+    """Add the boundaries of the segment to a system whose text was re-segmented."""
+    from truebleu.resegmentation.boundaries import describe_boundaries
+    from truebleu.resegmentation.resegment import get_resegmentation
 
-            if resegmentation := get_resegmentation(texts):
-                system["location"] = describe_boundaries(resegmentation, segment)
+    if resegmentation := get_resegmentation(texts):
+        system["location"] = describe_boundaries(resegmentation, segment)
 
 
 def _name_inputs(hypothesis: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.joint_counting import compute_joint_statistics
 from truebleu.rendering.equations import as_text
+from truebleu.text.corpus_inputs import normalize_input
 from truebleu.text.segments import make_rereadable
 from truebleu.text.tokenizers import format_signature_label
 
@@ -140,17 +141,13 @@ def explain_corpus(
 def _normalize_texts(
     metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any, source: Any
 ) -> tuple[list[tuple[str, Any]], Any, Any]:
-    """Convert all texts to the metric's Unicode normalization form, for display."""
-    form = metric.unicode_form
-    if form is None:
-        return list(systems), references, source
-    from truebleu.text.corpus_inputs import normalize_input
+    """Convert all texts to the metric's Unicode form, and make them rereadable."""
 
-    normalized_systems = [
-        (name, make_rereadable(normalize_input(form, text))) for name, text in systems
-    ]
-    normalized = [make_rereadable(normalize_input(form, text)) for text in (references, source)]
-    return normalized_systems, *normalized
+    def normalize(value: Any) -> Any:
+        return make_rereadable(normalize_input(metric.unicode_form, value))
+
+    normalized_systems = [(name, normalize(text)) for name, text in systems]
+    return normalized_systems, normalize(references), normalize(source)
 
 
 def _describe_system(

@@ -14,9 +14,9 @@ from truebleu.metrics.sari import OPERATIONS, ORDERS
 from truebleu.rendering.elements import Block, Heading, MarkedTokens, Paragraph, Table
 from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
-from truebleu.text import tokenizers
 from truebleu.text.segments import iter_segments, iterate_items
 from truebleu.text.terminal_layout import format_count
+from truebleu.text.tokenizers import count_ngrams
 
 if TYPE_CHECKING:
     from truebleu.metrics.python_metric import PythonScore
@@ -85,12 +85,10 @@ def _judge_ngrams(
     for n in ORDERS:
         # The counts are multiplied by the number of references.
         output, original = (
-            Counter({g: len(present) * k for g, k in tokenizers.count_ngrams(tokens, n).items()})
+            Counter({ngram: len(present) * k for ngram, k in count_ngrams(tokens, n).items()})
             for tokens in texts
         )
-        others: Counter[Any] = Counter()
-        for tokens in present:
-            others.update(tokenizers.count_ngrams(tokens, n))
+        others = sum((count_ngrams(tokens, n) for tokens in present), Counter())
         added, needed = (
             Counter(dict.fromkeys((ngram for ngram in counts if ngram not in original), 1))
             for counts in (output, others)

@@ -256,6 +256,8 @@ FACTS: Mapping[str, Mapping[str, Facts]] = {
     },
 }
 
+# The tasks since 2024.
+SPA_AND_ACCURACY = (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item"))
 PRESETS: Mapping[str, Preset] = {
     "wmt20": Preset((), (Task("sys", "pearson"), Task("seg", "kendall-like", "item"))),
     "wmt22": Preset(("en-de", "en-ru", "zh-en"), (Task("sys", "pairwise", pooled=True),)),
@@ -276,11 +278,6 @@ PRESETS: Mapping[str, Preset] = {
             *("embed_llama", "BLEU", "chrF", "eBLEU", "Random-sysname", "prismSrc"),
         ),
     ),
-    "wmt24": Preset(
-        ("en-de", "en-es", "ja-zh"), (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item"))
-    ),
-    "wmt25": Preset(
-        sorted((*WMT25_ESA_PAIRS, *WMT25_MQM_PAIRS)),
-        (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item")),
-    ),
+    "wmt24": Preset(("en-de", "en-es", "ja-zh"), SPA_AND_ACCURACY),
+    "wmt25": Preset(sorted((*WMT25_ESA_PAIRS, *WMT25_MQM_PAIRS)), SPA_AND_ACCURACY),
 }

@@ -25,6 +25,7 @@ from truebleu.metrics.python_metric import (
     SourceMetric,
 )
 from truebleu.text import corpus_inputs, tokenizers
+from truebleu.text.tokenizers import count_ngrams
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -223,15 +224,11 @@ class SentenceSARI(SegmentMeanMetric):
         split, compute = _PROGRAMS[self.variant]
         numbers: list[tuple[float, ...]] = []
         for source, (text, references) in zip(sources, texts, strict=True):
-            words, (source_words, *reference_words) = split(text), map(split, (source, *references))
-            orders = [
-                compute(
-                    tokenizers.count_ngrams(source_words, n),
-                    tokenizers.count_ngrams(words, n),
-                    [tokenizers.count_ngrams(other, n) for other in reference_words],
-                )
-                for n in ORDERS
-            ]
+            words = list(map(split, (source, text, *references)))
+            orders = []
+            for n in ORDERS:
+                in_source, in_text, *in_references = (count_ngrams(one, n) for one in words)
+                orders.append(compute(in_source, in_text, in_references))
             keep, delete, add = (sum(values) / 4 for values in zip(*orders, strict=True))
             total = keep + add + delete if self.variant == "t2t" else keep + delete + add
             numbers.append((total / 3, add, keep, delete))
@@ -254,9 +251,7 @@ def _compute_parts(
         Counter({ngram: len(references) * n for ngram, n in counts.items()})
         for counts in (source, hypothesis)
     )
-    reference_counts: Counter[Any] = Counter()
-    for reference in references:
-        reference_counts.update(reference)
+    reference_counts = sum(references, Counter())
     kept_ngrams, kept_by_references = source & hypothesis, source & reference_counts
     good = kept_ngrams & reference_counts
     precision = _average_shares(good, kept_ngrams, missing)

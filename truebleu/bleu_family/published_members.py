@@ -222,14 +222,12 @@ def list_tool_members() -> Iterator[Member]:
         "jbleu", "jBLEU in MultEval",
         BLEU(**PRETOKENIZED, missing_order="one", no_match="smoothed"),
         "Applies mteval-v13a's formula to pretokenized text.",
-        used="significance tests with MultEval",
-        citations=("clark-etal-2011-better",), digits=1,
+        used="significance tests with MultEval", citations=("clark-etal-2011-better",), digits=1,
     )  # fmt: skip
     yield Member(
         "mt-compareval", "MT-ComparEval",
         BLEU("mteval-v11b", reference_length="single", missing_order="one"),
-        used="comparing systems in a browser",
-        citations=("klejch-etal-2015-mt",), digits=2,
+        used="comparing systems in a browser", citations=("klejch-etal-2015-mt",), digits=2,
     )  # fmt: skip
     yield from make_members(
         ("compare-mt", "compare-mt, bleu", BLEU(**compare, **UNSMOOTHED),
@@ -362,16 +360,14 @@ def list_library_members() -> Iterator[Member]:
         ("t2t-bleu", "tensor2tensor t2t-bleu, uncased", uncased, digit_quirk),
         ("t2t-bleu-cased", "tensor2tensor t2t-bleu, cased", cased, digit_quirk),
         used="Google's papers on the Transformer",
-        citations=("vaswani-etal-2018-tensor2tensor",),
-        digits=2,
+        citations=("vaswani-etal-2018-tensor2tensor",), digits=2,
     )  # fmt: skip
     yield Member(
         "fairseq", "fairseq-score, libbleu",
         BLEU(**PRETOKENIZED, **UNSMOOTHED, reference_length="single"),
         "Counts dictionary indices. fairseq identifies n-grams by a 64-bit hash with known "
         "collisions; truebleu's counts are exact. Unknown reference words never match.",
-        used="papers that use fairseq", citations=("ott-etal-2019-fairseq",),
-        digits=2,
+        used="papers that use fairseq", citations=("ott-etal-2019-fairseq",), digits=2,
     )  # fmt: skip
     yield from _list_toolkit_members()
     yield from _list_pytorch_members()
@@ -379,7 +375,7 @@ def list_library_members() -> Iterator[Member]:
 
 def _list_toolkit_members() -> Iterator[Member]:
     """Yield the members from Texar, xnmt and Neural Monkey."""
-    texar = BLEU(**PRETOKENIZED, **{**NMT, "published_scale": 100.0}, **UNSMOOTHED)
+    texar = BLEU(**PRETOKENIZED, **UNSMOOTHED, reference_length="shortest", arithmetic="nmt")
     character_quirk = (
         "Uses the shortest reference. For strings, the original's brevity penalty counts "
         "characters; truebleu counts tokens, as the original does for lists of tokens."
@@ -396,16 +392,12 @@ def _list_toolkit_members() -> Iterator[Member]:
          "tensor2tensor's formula for tokens, without the brevity penalty."),
         used="text generation with Texar", citations=("hu-etal-2019-texar",),
     )  # fmt: skip
-    one_reference: dict[str, Any] = {**PRETOKENIZED, "reference_length": "single"}
-    reference_quirk = (
-        "With several references, the original loses the matches of the first segment; truebleu "
-        "accepts one reference."
-    )
     yield from make_members(
         ("xnmt", "xnmt BLEUEvaluator",
-         BLEU(**one_reference, **UNSMOOTHED, no_match="any-zero", published_scale=1.0,
-              arithmetic="xnmt"),
-         reference_quirk),
+         BLEU(**PRETOKENIZED, **UNSMOOTHED, reference_length="single", no_match="any-zero",
+              published_scale=1.0, arithmetic="xnmt"),
+         ("With several references, the original loses the matches of the first segment; truebleu "
+         "accepts one reference.")),
         ("xnmt-gleu", "xnmt GLEUEvaluator", GLEU("none"),
          "Computes the minimum of precision and recall, like NLTK's corpus_gleu."),
         used="papers that use xnmt", citations=("neubig-etal-2018-xnmt",),
@@ -447,28 +439,20 @@ def _list_pytorch_members() -> Iterator[Member]:
         f"Uses {tie_quirk}. A token that contains a space corrupts the n-gram counts.",
         used="training with torchtext", citations=("torchtext",),
     )  # fmt: skip
-    single: dict[str, Any] = {**NLTK, "arithmetic": "ignite"}
-    segment_mean = BLEU(**single, **UNSMOOTHED, **SEGMENTS, no_match="any-zero")
-    corpus = segment_mean.with_parameters(aggregate="corpus", missing_order="zero")
-    mean_quirk = "By default, averages unsmoothed segment scores: a segment without a matching "
-    mean_quirk += "4-gram scores 0. Precisions have single precision."
+    corpus = BLEU(**{**NLTK, "arithmetic": "ignite", "missing_order": "zero"}, **UNSMOOTHED,
+                  no_match="any-zero")  # fmt: skip
+    segment_mean = corpus.with_parameters(aggregate="segments", missing_order="at-least-one")
     yield from make_members(
-        ("ignite", "PyTorch-Ignite Bleu, average='macro'", segment_mean, mean_quirk),
+        ("ignite", "PyTorch-Ignite Bleu, average='macro'", segment_mean,
+         ("By default, averages unsmoothed segment scores: a segment without a matching 4-gram "
+         "scores 0. Precisions have single precision.")),
         ("ignite-micro", "PyTorch-Ignite Bleu, average='micro'", corpus),
-        used="training with PyTorch-Ignite",
-        citations=("fomin-etal-2020-ignite",),
+        used="training with PyTorch-Ignite", citations=("fomin-etal-2020-ignite",),
     )  # fmt: skip
     yield Member(
         "allennlp", "AllenNLP BLEU",
-        BLEU(
-            **PRETOKENIZED,
-            smoothing="add-k-all",
-            smoothing_value=1e-13,
-            no_match="smoothed",
-            reference_length="single",
-            published_scale=1.0,
-            arithmetic="allennlp",
-        ),
+        BLEU(**PRETOKENIZED, **ADD_ONE, smoothing_value=1e-13, reference_length="single",
+             published_scale=1.0, arithmetic="allennlp"),
         "Counts token indices; without exclude_indices, the lengths include padding. An order "
         "without n-grams has precision 1.",
         used="training with AllenNLP", citations=("gardner-etal-2018-allennlp",),
@@ -484,15 +468,10 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             "punctuation. BLEU-n uses all orders up to n."
         )
         title = f"COCO caption Bleu_{order}"
-        item_mean = coco.with_parameters(**SEGMENTS)
         yield from make_members(
             (f"coco-bleu-{order}", title, coco, tokenization_quirk),
-            (
-                f"coco-bleu-{order}-item",
-                f"{title}, mean of segments",
-                item_mean,
-                tokenization_quirk,
-            ),
+            (f"coco-bleu-{order}-item", f"{title}, mean of segments",
+             coco.with_parameters(**SEGMENTS), tokenization_quirk),
             used="image captioning; nlg-eval and e2e-metrics with their own tokenizers",
             citations=CAPTIONS, digits=3,
         )  # fmt: skip
@@ -500,8 +479,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", BLEU(**COCO, max_order=order),
             "Applies COCO's scorer to tokens separated by white space. Case-sensitive.",
             used="dialogue and data-to-text generation",
-            citations=("sharma-etal-2017-relevance",),
-            digits=6,
+            citations=("sharma-etal-2017-relevance",), digits=6,
         )  # fmt: skip
     yield Member(
         "multiwoz", "MultiWOZ evaluate.py",
@@ -509,8 +487,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
              tie="first"),
         "Never 0. The original uses a reference length of 1,000 if all lengths differ by 1,000 or "
         "more tokens; truebleu uses the closest. utils/nlp.py adds the tokens GO_ and EOS_.",
-        used="task-oriented dialogue on MultiWOZ",
-        citations=("budzianowski-etal-2018-multiwoz",),
+        used="task-oriented dialogue on MultiWOZ", citations=("budzianowski-etal-2018-multiwoz",),
     )  # fmt: skip
     yield from _list_source_code_members()
 
@@ -520,8 +497,7 @@ def _list_source_code_members() -> Iterator[Member]:
     yield Member(
         "codenn", "CodeNN bleu.py (BLEU-CN)", BLEU("codenn", **CODENN),
         "Averages segment scores. Adds one to the counts of orders above 1, and to the lengths.",
-        used="code summarization",
-        citations=("iyer-etal-2016-summarizing", *SHI),
+        used="code summarization", citations=("iyer-etal-2016-summarizing", *SHI),
     )  # fmt: skip
     yield Member(
         "codexglue-summarization", "CodeXGLUE code-to-text (smoothed BLEU-4)",
@@ -532,10 +508,7 @@ def _list_source_code_members() -> Iterator[Member]:
     )  # fmt: skip
     yield Member(
         "codexglue-bleu", "CodeXGLUE _bleu (refinement, translation, text-to-code)",
-        BLEU(
-            **PRETOKENIZED,
-            **{**NMT, **ADD_ONE, "reference_length": "single", "published_scale": 100.0},
-        ),
+        BLEU(**PRETOKENIZED, **ADD_ONE, reference_length="single", arithmetic="nmt"),
         "Applies tensorflow/nmt's formula with smooth=True to a corpus.",
         used="CodeBERT, CodeT5 and successors on code generation", citations=LU, digits=2,
     )  # fmt: skip
@@ -578,8 +551,7 @@ def list_related_members() -> Iterator[Member]:
             NIST(tokenizer),
             "Has no upper bound. The token 0 loses its history, because Perl treats it as false.",
             used="NIST evaluations, together with BLEU",
-            citations=("doddington-2002-automatic",),
-            digits=4,
+            citations=("doddington-2002-automatic",), digits=4,
         )  # fmt: skip
     yield Member(
         "nist-nltk", "NLTK corpus_nist", NIST("none", variant="nltk"),

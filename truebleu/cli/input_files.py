@@ -14,6 +14,7 @@ from truebleu._kernel import InputError
 from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_options
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import UsageError, print_message
+from truebleu.text import caption_files
 from truebleu.text.argument_checks import is_whole_number, suggest_names
 from truebleu.text.segments import (
     NO_TABLE_FILES,
@@ -195,8 +196,6 @@ class Inputs:
 
     def _read_captions(self, options: argparse.Namespace) -> None:
         """Read COCO's JSON files: the references, and each output in the order of the images."""
-        from truebleu.text import caption_files
-
         if len(self._references) > 1 or options.num_refs > 1 or options.resegment is not None:
             raise UsageError(
                 f"{self._references[0].path} is COCO's annotation file, which contains all "
@@ -678,12 +677,7 @@ def make_table_group(by_help_text: str) -> OptionGroup:
 
 def uses_captions(options: argparse.Namespace) -> bool:
     """Return whether REF is COCO's annotation file of image captions."""
-    names = [name for name in options.references if name.lower().endswith(".json")]
-    if not names:
-        return False
-    from truebleu.text.caption_files import is_annotation_file
-
-    return any(map(is_annotation_file, names))
+    return any(map(caption_files.is_annotation_file, options.references))
 
 
 def uses_tables(options: argparse.Namespace) -> bool:

@@ -24,7 +24,6 @@ from truebleu.metrics.base import Corpus
 from truebleu.metrics.pairwise_scores import sum_like_numpy
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
 from truebleu.text import argument_checks, caption_files, corpus_inputs, segments, tokenizers
-from truebleu.text.argument_checks import Picklable
 from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
@@ -38,14 +37,12 @@ BETA = 1.2
 MAX_IMAGES = 10**9
 
 
-class DocumentFrequencies(Picklable, Mapping[str, Any]):
+class DocumentFrequencies(Mapping[str, Any]):
     """Number of images, and for each n-gram the number of images whose references contain it.
 
     It is the read-only mapping `{"images": N, "counts": {"a dog": 12}}`, which is also the content
     of a file of frequencies. Tokens of an n-gram are separated by spaces.
     """
-
-    __slots__ = ("_counts", "_images")
 
     def __init__(self, content: Any, place: str = "df") -> None:
         """Copy and check frequencies. Raises InputError, with the place, for invalid ones."""
@@ -198,10 +195,9 @@ class CaptionMetric(SegmentMeanMetric):
     ABSENT_PARAMETERS = {"lowercase": "the tokenizer ptb-coco lower-cases the text"}  # noqa: RUF012
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
+        search = caption_files.HIDDEN_LINE_BREAK.search
         for hypothesis, references in texts:
-            yield (
-                int(any(map(caption_files.HIDDEN_LINE_BREAK.search, (hypothesis, *references)))),
-            )
+            yield (int(any(map(search, (hypothesis, *references)))),)
 
     @property
     def _is_sum_based(self) -> bool:
@@ -279,8 +275,8 @@ class CIDEr(CaptionMetric):
         if self.df != "corpus":
             return None
         return (
-            "CIDEr with df='corpus' weights n-grams by all references, so partial results cannot "
-            "be combined. Pass df=document_frequencies(references)"
+            "CIDEr with df='corpus' weights n-grams by all references, so it cannot combine "
+            "partial results or score pairs. Pass df=document_frequencies(references)"
         )
 
     @property
@@ -299,10 +295,7 @@ class CIDEr(CaptionMetric):
 
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
         if self.df == "corpus":
-            raise ValueError(
-                "CIDEr with df='corpus' has no scores of pairs. Pass "
-                "df=document_frequencies(references)"
-            )
+            raise ValueError(self.NON_ADDITIVE_REASON)
         return super()._make_pair_scorer(workers)
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[float]:  # noqa: ARG002
@@ -323,15 +316,12 @@ class CIDEr(CaptionMetric):
 
     def _compare(self, hypothesis: _Vector, reference: _Vector) -> list[float]:
         """Return the similarity of two captions for each order."""
-        weights, norms, length = hypothesis
-        reference_weights, reference_norms, reference_length = reference
+        (orders, length), (reference_orders, reference_length) = hypothesis, reference
         delta = float(length - reference_length)
         # The expression of the original; exp() may differ in the last bit.
         factor = e ** (-(delta**2) / (2 * self.sigma**2)) if self.length_penalty else 1.0
         values = []
-        for own, other, norm, other_norm in zip(
-            weights, reference_weights, norms, reference_norms, strict=True
-        ):
+        for (own, norm), (other, other_norm) in zip(orders, reference_orders, strict=True):
             value = 0.0
             for ngram, weight in own.items():
                 if ngram in other:
@@ -343,21 +333,20 @@ class CIDEr(CaptionMetric):
         return values
 
 
-# The weights of each order's n-grams, the norm of each order, and the number of bigrams, which the
-# original uses as the length.
-_Vector = tuple[list[dict[str, float]], list[float], int]
+# The weights of each order's n-grams and their norm, and the number of bigrams, which the original
+# uses as the length.
+_Vector = tuple[list[tuple[dict[str, float], float]], int]
 
 
 def _weight(counts: NgramCounts, logs: Mapping[str, float], log_images: float) -> _Vector:
-    vectors, norms = [], []
+    orders = []
     for order in counts:
-        vector = {g: float(count) * (log_images - logs.get(g, 0.0)) for g, count in order.items()}
+        weights = {g: float(count) * (log_images - logs.get(g, 0.0)) for g, count in order.items()}
         norm = 0.0
-        for weight in vector.values():  # sum() would not round like the original
+        for weight in weights.values():  # sum() would not round like the original
             norm += pow(weight, 2)
-        vectors.append(vector)
-        norms.append(sqrt(norm))
-    return vectors, norms, sum(counts[1].values()) if len(counts) > 1 else 0
+        orders.append((weights, sqrt(norm)))
+    return orders, sum(counts[1].values()) if len(counts) > 1 else 0
 
 
 class ROUGELCoco(CaptionMetric):
@@ -390,11 +379,7 @@ class ROUGELCoco(CaptionMetric):
         tokens = tokenizers.tokenize(text, "ptb")
         return [token for token in tokens if token not in REMOVED_TOKENS] or [""]
 
-    def _compute_numbers(
-        self,
-        corpus: Corpus,  # noqa: ARG002
-        texts: SegmentTexts,
-    ) -> list[tuple[float, float, float]]:
+    def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[Any]:  # noqa: ARG002
         numbers = []
         for hypothesis, references in texts:
             tokens = self.tokenize_text(hypothesis)

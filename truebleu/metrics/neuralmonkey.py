@@ -14,6 +14,7 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, CountedRows
+from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
 
@@ -47,9 +48,7 @@ class NeuralMonkeyBLEU(PythonMetric):
     @property
     def columns(self) -> tuple[str, ...]:
         """The column names: the lengths, then the matches and totals of each order."""
-        orders = range(1, self.max_order + 1)
-        names = (f"{kind}_{n}" for kind in ("matches", "totals") for n in orders)
-        return ("hypothesis_length", "reference_length", *names)
+        return BLEU(max_order=self.max_order).columns
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         rows, reference_counts = [], []

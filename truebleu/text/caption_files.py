@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.text import argument_checks
+from truebleu.text.argument_checks import format_value, parse_json
 from truebleu.text.segments import File
 from truebleu.text.terminal_layout import format_count
 
@@ -44,22 +44,21 @@ def join_lines(texts: Sequence[str]) -> tuple[list[str], int]:
     return [HIDDEN_LINE_BREAK.sub(" ", text).replace("\n", " ") for text in texts], found
 
 
-def read_annotations(path: str) -> dict[Any, tuple[str, ...]]:
+def read_annotations(path: str) -> dict[Any, list[str]]:
     """Return the references of each image, in the order of the images' first annotation.
 
     Raises InputError if an image has no reference, or if a reference has no text.
     """
     content = read_json(path)
-    rows = content.get("annotations") if isinstance(content, Mapping) else None
+    rows = content.get("annotations") if isinstance(content, dict) else None
     if not isinstance(rows, list):
         raise InputError(f'{path}: expected an object with the list "annotations"')
     references: dict[Any, list[str]] = {}
-    for number, row in enumerate(rows, 1):
-        image, caption = _read_row(f"{path}, annotation {number}", row)
+    for image, caption in _read_rows(f"{path}, annotation", rows):
         references.setdefault(image, []).append(caption)
     images = content.get("images", [])
     if not isinstance(images, list) or not all(
-        isinstance(i, Mapping) and "id" in i for i in images
+        isinstance(image, dict) and "id" in image for image in images
     ):
         raise InputError(f'{path}: "images": expected a list of objects with "id"')
     if not references:
@@ -69,10 +68,10 @@ def read_annotations(path: str) -> dict[Any, tuple[str, ...]]:
     _require_none(path, "images without a reference", [i for i in ids if i not in references])
     unlisted = [image for image in references if ids and image not in ids]
     _require_none(path, "annotated images that are not listed", unlisted)
-    return {image: tuple(texts) for image, texts in references.items()}
+    return references
 
 
-def read_results(path: str, images: Mapping[Any, Any]) -> list[str]:
+def read_results(path: str, images: Collection[Any]) -> list[str]:
     """Return one caption per image, in the order of `images`.
 
     Raises InputError if an image is missing, occurs twice, or is not one of `images`.
@@ -80,14 +79,9 @@ def read_results(path: str, images: Mapping[Any, Any]) -> list[str]:
     content = read_json(path)
     if not isinstance(content, list):
         raise InputError(f'{path}: expected a list of objects with "image_id" and "caption"')
-    captions: dict[Any, str] = {}
-    repeated = []
-    for number, row in enumerate(content, 1):
-        image, caption = _read_row(f"{path}, result {number}", row, needs_text=False)
-        if image in captions:
-            repeated.append(image)
-        captions[image] = caption
-    _require_none(path, "images with several captions", list(dict.fromkeys(repeated)))
+    rows = list(_read_rows(f"{path}, result", content, needs_text=False))
+    captions, counts = dict(rows), Counter(image for image, _ in rows)
+    _require_none(path, "images with several captions", [i for i in counts if counts[i] > 1])
     _require_none(path, "images without a caption", [i for i in images if i not in captions])
     _require_none(path, "images without annotations", [i for i in captions if i not in images])
     return [captions[image] for image in images]
@@ -96,25 +90,24 @@ def read_results(path: str, images: Mapping[Any, Any]) -> list[str]:
 def read_json(path: str) -> Any:
     """Return the value in a JSON file. Raises InputError with the line for other content."""
     text = "\n".join(File(path).read_lines()).removeprefix("\ufeff")
-    return argument_checks.parse_json(text, path)
+    return parse_json(text, path)
 
 
-def _read_row(place: str, row: Any, *, needs_text: bool = True) -> tuple[Any, str]:
-    """Return the image and the caption of a row, or raise InputError."""
-    if not isinstance(row, Mapping) or not {"image_id", "caption"} <= set(row):
-        raise InputError(f'{place}: expected an object with "image_id" and "caption"')
-    image, caption = row["image_id"], row["caption"]
-    if not isinstance(image, int | str) or isinstance(image, bool):
-        raise InputError(
-            f"{place}: image_id: expected a number or a text, found "
-            f"{argument_checks.format_value(image)}"
-        )
-    if not isinstance(caption, str) or (needs_text and not caption.strip()):
-        raise InputError(
-            f"{place}: image {image}: expected a caption, found "
-            f"{argument_checks.format_value(caption)}"
-        )
-    return image, caption
+def _read_rows(
+    place: str, rows: Iterable[Any], *, needs_text: bool = True
+) -> Iterator[tuple[Any, str]]:
+    """Yield the image and the caption of each row, or raise InputError."""
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict) or not {"image_id", "caption"} <= row.keys():
+            raise InputError(f'{place} {number}: expected an object with "image_id" and "caption"')
+        image, caption = row["image_id"], row["caption"]
+        if not isinstance(image, int | str) or isinstance(image, bool):
+            problem = f"image_id: expected a number or a text, found {format_value(image)}"
+            raise InputError(f"{place} {number}: {problem}")
+        if not isinstance(caption, str) or (needs_text and not caption.strip()):
+            problem = f"image {image}: expected a caption, found {format_value(caption)}"
+            raise InputError(f"{place} {number}: {problem}")
+        yield image, caption
 
 
 def _require_none(path: str, problem: str, ids: Sequence[Any]) -> None:

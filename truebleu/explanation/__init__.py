@@ -98,8 +98,8 @@ def explain(
         resolved_metric = explanation_builder.make_textbook_metric(resolved_metric)
     named_inputs = _name_inputs(hypothesis)
     inputs = list(named_inputs.values())
-    names_by_metric = {resolved_metric: resolved_metric.name}
     resolved_metric = resolved_metric.adapt_to_inputs(*inputs)
+    names_by_metric = {resolved_metric: resolved_metric.name}
     if isinstance(inputs[0], str) or segment is not None:
         hypotheses, references, source = _select_segment(
             resolved_metric, inputs, references, source, segment, workers

@@ -37,17 +37,20 @@ class ComparisonView(RecordView):
 
     WIDTH = 80
 
-    def _list_groups(self) -> list[tuple[str, Content]]:
-        """Return the title and contents of each comparison. A single comparison has no title."""
-        raise NotImplementedError
-
     def _build_format(
         self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
     ) -> Iterator[Any]:
         from truebleu.comparison import comparison_text, overview, paper_layout
         from truebleu.comparison.comparison_columns import format_segments
 
-        groups = self._list_groups()
+        # The title and contents of each comparison. A single comparison has no title.
+        groups = [("", self._content)]
+        if "groups" in self._content:
+            note = {"name_note": self._content.get("name_note", "")}
+            groups = [
+                (_format_group_name(one["group"]), {**one["comparison"], **note})
+                for one in self._content["groups"]
+            ]
         if output_format == "text":
             return comparison_text.build_text_blocks(groups, digits, short=short, **options)
         if output_format == "html":
@@ -205,9 +208,6 @@ class Comparison(ComparisonView):
         pairs = self._content["pairs"]
         return next((one for one in pairs if metric and one["metric"] == metric["name"]), None)
 
-    def _list_groups(self) -> list[tuple[str, Content]]:
-        return [("", self._content)]
-
     @classmethod
     def _list_systems(cls, content: Content) -> Iterable[str]:
         return [system["name"] for system in content["systems"]]
@@ -275,13 +275,6 @@ class Comparisons(ComparisonView):
     def COLUMNS(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
         """The group columns, followed by the columns of a comparison."""
         return (*self._content["within"], *Comparison.COLUMNS)
-
-    def _list_groups(self) -> list[tuple[str, Content]]:
-        name_note = {"name_note": self._content.get("name_note", "")}
-        return [
-            (_format_group_name(group["group"]), {**group["comparison"], **name_note})
-            for group in self._content["groups"]
-        ]
 
     @classmethod
     def _list_systems(cls, content: Content) -> Iterable[str]:

@@ -251,19 +251,17 @@ def summarize_results(content: Mapping[str, Any]) -> str:
             row for row in rows[1:] if row["signature"] or row["name"] in ("BLEU", "chrF")
         ]
         rows = [rows[0], *(familiar_rows or rows[1:])[:2]]
-
-    def list_defined_scores(task: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    pairwise_tasks = [task for task in content["tasks"] if task["statistic"] == "pairwise"]
+    for task in (*pairwise_tasks[:1], content["tasks"][0]):
         scored_rows = [(row["name"], row["scores"][task["name"]]) for row in rows]
-        return [(name, score) for name, score in scored_rows if score["value"] is not None]
-
-    def format_gold_names(task: Mapping[str, Any]) -> str:
-        golds = [one["gold"] for one in content["sets"] if one["name"] in task["sets"]]
-        return join_words(list(dict.fromkeys(golds)))
-
-    pairs = [task for task in content["tasks"] if task["statistic"] == "pairwise"]
-    scored_metrics = list_defined_scores(pairs[0]) if pairs else []
-    if scored_metrics:
-        gold = format_gold_names(pairs[0])
+        scored_metrics = [pair for pair in scored_rows if pair[1]["value"] is not None]
+        if scored_metrics:
+            break
+    else:
+        return f"{task['statistic']} is undefined for all metrics, because scores do not vary."
+    golds = [one["gold"] for one in content["sets"] if one["name"] in task["sets"]]
+    gold = join_words(list(dict.fromkeys(golds)))
+    if task["statistic"] == "pairwise":
         name, score = scored_metrics[0]
         first = (
             f"{name} orders {score['hits']:,} of {score['pairs']:,} pairs of systems as "
@@ -274,12 +272,8 @@ def summarize_results(content: Mapping[str, Any]) -> str:
             for name, score in scored_metrics[1:]
         ]
         return f"{'; '.join([first, *further_metrics])}."
-    task = content["tasks"][0]
-    scored_metrics = list_defined_scores(task)
-    if not scored_metrics:
-        return f"{task['statistic']} is undefined for all metrics, because scores do not vary."
     words = ", ".join(f"{name} {score['value']:.3f}" for name, score in scored_metrics)
-    return f"Agreement with {format_gold_names(task)} ({task['name']}): {words}."
+    return f"Agreement with {gold} ({task['name']}): {words}."
 
 
 def describe_left_out_systems(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:

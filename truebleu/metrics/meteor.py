@@ -141,7 +141,8 @@ class METEOR(PythonMetric):
     segment are white space. The defaults match the program's options `-l en -norm`.
     """
 
-    __slots__ = ()
+    # Parameters with defaults filled in. `_formula_parameters`: α, β, γ, δ.
+    __slots__ = ("_formula_parameters", "_resolved_task", "_used_modules", "_used_weights")
 
     NAME = "METEOR"
     CITATIONS = ("denkowski-lavie-2014-meteor",)
@@ -228,18 +229,28 @@ class METEOR(PythonMetric):
                 f"METEOR has no tokenizer for '{self.language}'. Pass tokens separated by spaces, "
                 "with normalize=False or 'lower'."
             )
+        self._resolved_task = default_task if self.task == "default" else self.task
+        default_parameters, task_weights = tasks[self._resolved_task]
+        default_modules = MODULES_BY_LANGUAGE.get(self.language, ("exact", "stem"))
+        if self._resolved_task == "universal":
+            default_modules = ("exact", "paraphrase")
+        self._used_modules = self.modules or default_modules
         if self.weights is not None and len(self.weights) != len(self._used_modules):
             raise ValueError(
                 f"weights: expected {len(self._used_modules)}, one for each of "
                 f"{', '.join(self._used_modules)}, not {len(self.weights)}"
             )
-        if self.modules == self._default_modules:
-            self._values["modules"] = None
-        task_values: dict[str, Any] = dict(
-            zip(PARAMETER_NAMES, tasks[self._resolved_task][0], strict=True)
+        # Weights belong to positions, not to modules; additional modules have weight 0.
+        default_weights = (*task_weights[: len(default_modules)], 0.0, 0.0, 0.0, 0.0)
+        default_weights = default_weights[: len(self._used_modules)]
+        self._used_weights = default_weights if self.weights is None else self.weights
+        defaults: dict[str, Any] = dict(zip(PARAMETER_NAMES, default_parameters, strict=True))
+        self._formula_parameters = tuple(
+            number if self._values[name] is None else self._values[name]
+            for name, number in defaults.items()
         )
-        task_values["weights"] = self._default_weights
-        for name, value in task_values.items():
+        defaults |= {"modules": default_modules, "weights": default_weights}
+        for name, value in defaults.items():
             if self._values[name] == value:
                 self._values[name] = None
 
@@ -276,44 +287,6 @@ class METEOR(PythonMetric):
     def expects_tokens(self) -> bool:
         """True if METEOR does not tokenize, because it splits at spaces without `normalize`."""
         return self.normalize is not True
-
-    # ---- parameters, with defaults filled in ----
-
-    @property
-    def _resolved_task(self) -> str:
-        return next(iter(_list_tasks(self.language))) if self.task == "default" else self.task
-
-    @property
-    def _default_modules(self) -> tuple[str, ...]:
-        if self._resolved_task == "universal":
-            return ("exact", "paraphrase")
-        return MODULES_BY_LANGUAGE.get(self.language, ("exact", "stem"))
-
-    @property
-    def _used_modules(self) -> tuple[str, ...]:
-        return self.modules or self._default_modules
-
-    @property
-    def _default_weights(self) -> Coefficients:
-        # Weights belong to positions, not to modules; additional modules have weight 0.
-        count = len(self._default_modules)
-        weights = _list_tasks(self.language)[self._resolved_task][1][:count]
-        return (*weights, 0.0, 0.0, 0.0, 0.0)[: len(self._used_modules)]
-
-    @property
-    def _used_weights(self) -> Coefficients:
-        return self._default_weights if self.weights is None else self.weights
-
-    @property
-    def _formula_parameters(self) -> Coefficients:
-        """α, β, γ, δ."""
-        task_parameters = zip(
-            PARAMETER_NAMES, _list_tasks(self.language)[self._resolved_task][0], strict=True
-        )
-        return tuple(
-            number if (user_value := self._values[name]) is None else user_value
-            for name, number in task_parameters
-        )
 
     @property
     def eval_id(self) -> str:

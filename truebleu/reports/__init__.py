@@ -96,7 +96,11 @@ class Report(Page):
 
     def to_bytes(self) -> bytes:
         """Return the page, encoded as UTF-8."""
-        return self._render_page(self._max_embedded)
+        from truebleu.reports import html_page
+
+        manifest = self._data.build_manifest(self._max_embedded)
+        blocks = self._data.encode_blocks(self._max_embedded)
+        return html_page.render_page(manifest, blocks, self._workers)
 
     def show(self, rows: int = NOTEBOOK_SEGMENTS, height: int = 800) -> Frame:
         """Return the page in a sandboxed frame for a notebook.
@@ -107,15 +111,8 @@ class Report(Page):
         argument_checks.check_integer("height", height, 1)
         argument_checks.check_integer("rows", rows, 0)
         max_embedded = rows if self._max_embedded is None else min(rows, self._max_embedded)
-        return Frame(self._render_page(max_embedded).decode(), height)
-
-    def _render_page(self, max_embedded: int | None) -> bytes:
-        from truebleu.reports import html_page
-
-        data = self._data
-        return html_page.render_page(
-            data.build_manifest(max_embedded), data.encode_blocks(max_embedded), self._workers
-        )
+        page = Report(self._data, embed_text=max_embedded, workers=self._workers)
+        return Frame(page.html(), height)
 
     def _repr_html_(self) -> str:
         from truebleu.reports import static_summary

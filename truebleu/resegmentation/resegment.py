@@ -53,6 +53,18 @@ from truebleu.text.terminal_layout import format_count, join_words
 # A run of this many units without a counterpart counts as missing or added text; shorter runs are
 # differences in wording.
 MIN_RUN = 5
+# What `Resegmentation.problems` says about segments with a flag: the verb for one segment and for
+# several segments, and the rest of the sentence.
+FLAG_PROBLEMS = {
+    "loop": (
+        *("repeats", "repeat"),
+        "the same words three times or more (is the system in a loop?)",
+    ),
+    "order": (
+        *("matches", "match"),
+        "another place of the text better (was a paragraph moved? Re-segmentation keeps the order)",
+    ),
+}
 # A warning reports a smaller covered share, or a larger share of missing or added text.
 MIN_COVERED, MAX_DIFFERENT = 0.3, 0.1
 # A segment with a smaller share of matching units is flagged as very different from its reference.
@@ -241,19 +253,12 @@ class Resegmentation(Sequence[str]):
         if empty := self.empty_count:
             verb = "is" if empty == 1 else "are"
             problems.append(f"{format_count(empty, 'segment')} {verb} empty")
-        flags = [(number, facts.flags) for number, facts in enumerate(self.facts, 1)]
-        if loops := [number for number, names in flags if "loop" in names]:
-            verb = "repeats" if len(loops) == 1 else "repeat"
-            problems.append(
-                f"{_format_numbers(loops)} {verb} the same words three times or more (is the "
-                "system in a loop?)"
-            )
-        if moved := [number for number, names in flags if "order" in names]:
-            verb = "matches" if len(moved) == 1 else "match"
-            problems.append(
-                f"{_format_numbers(moved)} {verb} another place of the text better (was a "
-                "paragraph moved? Re-segmentation keeps the order)"
-            )
+        for flag, (singular, plural, problem) in FLAG_PROBLEMS.items():
+            numbers = [i for i, facts in enumerate(self.facts, 1) if flag in facts.flags]
+            if numbers:
+                listed = [*map(str, numbers[:5]), *(["more"] if len(numbers) > 5 else [])]
+                subject = f"segment{'' if len(numbers) == 1 else 's'} {join_words(listed)}"
+                problems.append(f"{subject} {singular if len(numbers) == 1 else plural} {problem}")
         return problems
 
     def __str__(self) -> str:
@@ -357,16 +362,6 @@ def resegment(
 def _share_moved(facts: Sequence[SegmentFacts]) -> float:
     unpaired = sum(one.is_unpaired for one in facts)
     return sum(one.is_moved for one in facts) / max(1, unpaired)
-
-
-def _format_numbers(numbers: Sequence[int]) -> str:
-    """Return the numbers of segments as text, at most five.
-
-    >>> _format_numbers([3, 4])
-    'segments 3 and 4'
-    """
-    listed = [*map(str, numbers[:5]), *(["more"] if len(numbers) > 5 else [])]
-    return f"segment{'' if len(numbers) == 1 else 's'} {join_words(listed)}"
 
 
 def _resegment_log(

@@ -15,7 +15,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import file_readers
-from truebleu.text.argument_checks import check_string, find_closest, parse_json
+from truebleu.text.argument_checks import Record, check_string, find_closest, parse_json
 from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 
 # The maximum number of names in a message.
@@ -291,12 +291,11 @@ def read_registry(path: str) -> dict[str, CatalogueEntry]:
     return {name: _make_entry(name, about, folder) for name, about in content["test_sets"].items()}
 
 
-class _RegistryCheck:
+class _RegistryCheck(Record):
     """Registry checker that reports the line and key of each error."""
 
-    def __init__(self, path: str, text: str) -> None:
-        self._path = path
-        self._text = text
+    path: str
+    text: str
 
     def require(self, condition: bool, key_path: tuple[str, ...], expected: str) -> None:
         """Raise InputError with the location unless a condition holds."""
@@ -304,11 +303,11 @@ class _RegistryCheck:
             return
         offset = 0
         for key in key_path:
-            match = re.compile(rf'"{re.escape(key)}"\s*:').search(self._text, offset)
+            match = re.compile(rf'"{re.escape(key)}"\s*:').search(self.text, offset)
             offset = match.start() if match else offset
-        line = self._text.count("\n", 0, offset) + 1
+        line = self.text.count("\n", 0, offset) + 1
         location = f" {' → '.join(key_path)}:" if key_path else ""
-        raise InputError(f"{self._path}, line {line}:{location} expected {expected}")
+        raise InputError(f"{self.path}, line {line}:{location} expected {expected}")
 
     def check_entry(self, name: str, description: Any, key_path: tuple[str, ...]) -> None:
         """Check the description of a test set."""

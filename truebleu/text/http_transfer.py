@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from truebleu.text.argument_checks import is_whole_number, load_json
+from truebleu.text.argument_checks import Record, is_whole_number, load_json
 from truebleu.text.terminal_layout import ProgressLine
 
 # READ_TIMEOUT_SECONDS limits the wait for data. RETRY_WAIT_SECONDS lists the waits before retries;
@@ -46,15 +46,16 @@ class TransferError(Exception):
         self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
 
 
-class TransferLimits:
+class TransferLimits(Record):
     """Limits of a transfer.
 
     exact_size: the expected size in bytes, or None. max_size: the maximum size in bytes.
     http_host: the host for which the user allows unencrypted HTTP, or None.
     """
 
-    def __init__(self, exact_size: int | None, max_size: int, http_host: str | None) -> None:
-        self.exact_size, self.max_size, self.http_host = exact_size, max_size, http_host
+    exact_size: int | None
+    max_size: int
+    http_host: str | None
 
     def check_url(self, url: str, redirected_from: str | None = None) -> None:
         """Raise TransferError if a URL, or a redirect to it, is not allowed."""

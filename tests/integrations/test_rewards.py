@@ -41,13 +41,13 @@ def test_rewards_are_sentence_scores_times_the_scale(text):
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter", "wer", "gleu", "ibleu"])
-def test_long_and_short_texts_have_the_score_of_the_metric(metric, text):
-    """Long texts are passed to the kernel one by one."""
-    texts, references = text.hypotheses[:6], text.first_references[:6]
-    for joined in (texts, [" ".join(texts[i:] + texts) for i in range(6)]):
-        sources = [{"sources": references}] if tb.metric(metric).NEEDS_SOURCE else [{}]
-        scores = tb.metric(metric).segments(joined, references, **sources[0])
-        assert tb.reward(metric)(joined, references, **sources[0]) == [one * 0.01 for one in scores]
+def test_small_and_large_batches_have_the_score_of_the_metric(metric, text):
+    """The texts of small batches are passed to the kernel one by one."""
+    for size in (6, 60):
+        texts, references = text.hypotheses[:size], text.first_references[:size]
+        sources = {"sources": references} if tb.metric(metric).NEEDS_SOURCE else {}
+        scores = tb.metric(metric).segments(texts, references, **sources)
+        assert tb.reward(metric)(texts, references, **sources) == [one * 0.01 for one in scores]
 
 
 def test_mixture_is_a_weighted_sum(text):
@@ -89,16 +89,16 @@ def test_missing_reference_gives_no_reward():
 
 def test_equal_rows_are_scored_once(monkeypatch):
     scored = []
-    segments = tb.CHRF.segments
+    sentence = tb.CHRF.sentence
 
-    def record_segments(metric, hypotheses, references):
-        scored.append(len(hypotheses))
-        return segments(metric, hypotheses, references)
+    def record_sentence(metric, hypothesis, references):
+        scored.append(hypothesis)
+        return sentence(metric, hypothesis, references)
 
-    monkeypatch.setattr(tb.CHRF, "segments", record_segments)
+    monkeypatch.setattr(tb.CHRF, "sentence", record_sentence)
     reward = tb.reward("chrf", baseline="source")
     rewards = reward(["a b", "a c", "a b"] * 8, ["a b"] * 24, sources=["b a"] * 24)
-    assert scored == [3]
+    assert scored == ["a b", "a c", "b a"]
     assert (
         rewards
         == [1 - score("b a", "a b"), score("a c", "a b") - score("b a", "a b"), rewards[0]] * 8

@@ -29,9 +29,7 @@ from truebleu.text.corpus_inputs import normalize_input, normalize_text
 GROUP_BASELINES = ("leave-one-out", "mean")
 # Share of a batch's completions with think tags above which a warning is issued.
 MAX_THINKING_SHARE = 0.05
-# One kernel call per text takes less time than a batch for up to 32 texts of more than 250
-# characters on average.
-MIN_LONG_TEXT = 250
+# One kernel call per text takes less time than a batch for up to 32 texts.
 MAX_SINGLE_CALLS = 32
 COUNTS = ("calls", "completions", "scored", "blank", "thinking", "errors")
 
@@ -371,12 +369,10 @@ class Reward:
         if not rows:
             return []
         texts, references, *sources = (list(column) for column in zip(*rows, strict=True))
-        are_long = sum(map(len, texts)) > MIN_LONG_TEXT * len(texts)
-        is_batch_slower = are_long and len(texts) <= MAX_SINGLE_CALLS
         weighted = []
         for metric, weight in self.metrics:
             # Segments of some metrics affect each other. No such metric reads sources.
-            if metric.non_additive_reason or (is_batch_slower and metric.reads_text):
+            if metric.non_additive_reason or (metric.reads_text and len(texts) <= MAX_SINGLE_CALLS):
                 sentences = map(metric.sentence, texts, references)
                 scores: Iterable[float] = [sentence.value for sentence in sentences]
             else:

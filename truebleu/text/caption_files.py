@@ -54,7 +54,7 @@ def read_annotations(path: str) -> dict[Any, list[str]]:
     if not isinstance(rows, list):
         raise InputError(f'{path}: expected an object with the list "annotations"')
     references: dict[Any, list[str]] = {}
-    for image, caption in _read_rows(f"{path}, annotation", rows):
+    for image, caption in _read_captions(f"{path}, annotation", rows):
         references.setdefault(image, []).append(caption)
     images = content.get("images", [])
     if not isinstance(images, list) or not all(
@@ -79,7 +79,7 @@ def read_results(path: str, images: Collection[Any]) -> list[str]:
     content = read_json(path)
     if not isinstance(content, list):
         raise InputError(f'{path}: expected a list of objects with "image_id" and "caption"')
-    rows = list(_read_rows(f"{path}, result", content, needs_text=False))
+    rows = list(_read_captions(f"{path}, result", content, needs_text=False))
     captions, counts = dict(rows), Counter(image for image, _ in rows)
     _require_none(path, "images with several captions", [i for i in counts if counts[i] > 1])
     _require_none(path, "images without a caption", [i for i in images if i not in captions])
@@ -93,7 +93,7 @@ def read_json(path: str) -> Any:
     return parse_json(text, path)
 
 
-def _read_rows(
+def _read_captions(
     place: str, rows: Iterable[Any], *, needs_text: bool = True
 ) -> Iterator[tuple[Any, str]]:
     """Yield the image and the caption of each row, or raise InputError."""

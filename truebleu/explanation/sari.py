@@ -6,22 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import ExplanationCase, split_text
-from truebleu.metrics.sari import OPERATIONS, ORDERS
+from truebleu.metrics.python_metric import PythonScore
+from truebleu.metrics.sari import OPERATIONS, ORDERS, SARI
 from truebleu.rendering.elements import Block, Heading, MarkedTokens, Paragraph, Table
+from truebleu.rendering.equations import Equation
 from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments, iterate_items
 from truebleu.text.terminal_layout import format_count
 from truebleu.text.tokenizers import count_ngrams
-
-if TYPE_CHECKING:
-    from truebleu.metrics.python_metric import PythonScore
-    from truebleu.metrics.sari import SARI
-    from truebleu.rendering.equations import Equation
 
 # Components that have the scale of the score.
 PERCENTAGES = OPERATIONS

@@ -206,16 +206,16 @@ def _list_units(text: str, unit: re.Pattern[str]) -> list[tuple[int, int]]:
 
 
 def _parse_errors(annotation: Annotation, raw_errors: Any) -> Annotation:
-    location = annotation.location
     if not isinstance(raw_errors, list) or not all(isinstance(one, dict) for one in raw_errors):
-        raise _input_error(location, "a list of errors", raw_errors)
+        raise _input_error(annotation.location, "a list of errors", raw_errors)
     errors = []
     for raw in raw_errors:
         start, end = raw.get("start_i", raw.get("start")), raw.get("end_i", raw.get("end"))
         if "missing" in (start, end) or (start, end) == (-1, -1):
             start = end = None
         elif type(start) is not int or type(end) is not int:
-            raise _input_error(location, "whole numbers as start and end of a span", [start, end])
+            expected = "whole numbers as start and end of a span"
+            raise _input_error(annotation.location, expected, [start, end])
         category = raw.get("category") or raw.get("error_type")
         category = category or (MISSING if start is None else "")
         category = "/".join(map(str, category)) if isinstance(category, list) else str(category)
@@ -276,11 +276,11 @@ def _read_wmt25(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotati
                     {"errors": judged[f"errors{n}"], "annotator": judged.get(f"annotator{n}", n)}
                     for n in waves
                 ]
-            for one in entries:
-                entry = one if isinstance(one, dict) else {}
-                names = (system, segment, str(entry.get("annotator", "")), location)
+            for entry in entries:
+                fields = entry if isinstance(entry, dict) else {}
+                names = (system, segment, str(fields.get("annotator", "")), location)
                 annotation = Annotation(*names, target, source, number, unit=_APPRAISE_UNIT)
-                yield _parse_errors(annotation, entry.get("errors"))
+                yield _parse_errors(annotation, fields.get("errors"))
 
 
 def _read_wmt24(path: str, rows: Iterable[tuple[int, Any]]) -> Iterator[Annotation]:
@@ -448,7 +448,6 @@ def _read_mqm(path: str, rows: Iterable[tuple[int, dict[str, str]]]) -> Iterable
             raise _input_error(location, expected, new.target)
         severity, category = cells["severity"].strip().lower(), cells["category"].strip()
         if "no-error" not in (severity, category.lower()):
-            values = (side, severity, category, names[2], names[0], item)
-            errors = (*annotation.errors, ErrorSpan(*position, *values))
-            annotations[key] = replace(annotation, errors=errors)
+            error = ErrorSpan(*position, side, severity, category, names[2], names[0], item)
+            annotations[key] = replace(annotation, errors=(*annotation.errors, error))
     return annotations.values()

@@ -189,12 +189,10 @@ def count_outside_matches(
         for start, end in positions[i : i + MATCH_ORDER]
         for character in range(start, end)
     }
-    marked = {
-        place
-        for error in errors
-        if error.side == TARGET and error.start is not None and error.end is not None
-        for place in range(error.start, error.end)
-    }
+    marked: set[int] = set()
+    for error in errors:
+        if error.side == TARGET and error.start is not None and error.end is not None:
+            marked.update(range(error.start, error.end))
     places = [place for place, character in enumerate(text) if not character.isspace()]
     in_errors = [compact for compact, place in enumerate(places) if place in marked]
     outside = sum(place not in matched for place in in_errors)
@@ -209,10 +207,9 @@ def list_error_labels(
     for (system, segment), error_lists in placed.items():
         severities = {error.severity for error in chain(*error_lists)}
         worst[system][segment] = 0 if severities & {"major", "critical"} else 2 - bool(severities)
-    yield (
-        "error spans",
-        SegmentNames(ERROR_LABELS[min(levels)] for levels in zip(*worst, strict=True)),
-    )
+    columns = {"error spans": [min(levels) for levels in zip(*worst, strict=True)]}
     if 1 < len(names) <= MAX_LABELLED_SYSTEMS:
-        for name, levels in zip(names, worst, strict=True):
-            yield f"error spans of {name}", SegmentNames(ERROR_LABELS[level] for level in levels)
+        labels = (f"error spans of {name}" for name in names)
+        columns |= zip(labels, worst, strict=True)
+    for label, levels in columns.items():
+        yield label, SegmentNames(ERROR_LABELS[level] for level in levels)

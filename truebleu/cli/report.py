@@ -282,9 +282,10 @@ def _list_option_words(command: Command, options: argparse.Namespace, folder: st
     for action in parser.actions:
         value = getattr(options, action.dest, None)
         is_default = value is None or value == action.default
-        if is_default or action.dest in seen_options or action.dest in OMITTED_OPTIONS:
+        is_other_flag = action.nargs == 0 and action.const != value
+        if is_default or is_other_flag or action.dest in (*seen_options, *OMITTED_OPTIONS):
             continue
-        words = [str(word) for word in _flatten_values(value)]
+        words = [] if action.nargs == 0 else [str(word) for word in _flatten_values(value)]
         if action.dest in FILE_OPTIONS:
             # Keep a prefix such as NAME=.
             parts = (word.rpartition("=") for word in words)
@@ -292,12 +293,8 @@ def _list_option_words(command: Command, options: argparse.Namespace, folder: st
                 f"{name}{sign}{path if path == '-' else os.path.relpath(path, folder)}"
                 for name, sign, path in parts
             ]
-        if action.nargs != 0:
-            seen_options.add(action.dest)
-            yield from (*action.option_strings[:1], *words)
-        elif action.const == value:
-            seen_options.add(action.dest)
-            yield action.option_strings[0]
+        seen_options.add(action.dest)
+        yield from (*action.option_strings[:1], *words)
 
 
 def _flatten_values(value: Any) -> Iterator[Any]:

@@ -338,8 +338,7 @@ def _read_campaign(path: str, locate: Callable[[str], str], content: Any) -> Ite
         elif isinstance(item, dict):
             location = locate(str(item.get("item_id", "")))
             if "error_spans" in item:
-                spans = item["error_spans"]
-                yield from _parse_item(item, spans, "", location, tokens)
+                yield from _parse_item(item, item["error_spans"], "", location, tokens)
 
 
 def _read_export(

@@ -82,10 +82,8 @@ class AgreementTests:
         argument_checks.check_confidence_level(self.level)
         # Convert NumPy integers, which the json module does not support.
         for name in ("significance", "confidence"):
-            if getattr(self, name) is not None:
-                object.__setattr__(
-                    self, name, argument_checks.check_integer(name, getattr(self, name), 1)
-                )
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, argument_checks.check_integer(name, value, 1))
         object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
 
 
@@ -125,11 +123,10 @@ class Task:
     @property
     def name(self) -> str:
         """The set, level and statistic, and the average if it is not the statistic's default."""
-        place = "all" if self.pooled else self.sets[0]
-        average_suffix = (
-            "" if self.average == get_default_average(self.statistic) else f":{self.average}"
-        )
-        return f"{place}:{self.level}:{self.statistic}{average_suffix}"
+        parts = ["all" if self.pooled else self.sets[0], self.level, self.statistic]
+        if self.average != get_default_average(self.statistic):
+            parts.append(self.average)
+        return ":".join(parts)
 
 
 def get_default_average(statistic: str) -> str:
@@ -145,17 +142,9 @@ def list_tasks(
     The weight of a preset's pooled task is the number of sets.
     """
     if preset is not None:
-        pooled = [
-            replace(task, sets=tuple(sets), weight=float(len(sets)))
-            for task in preset.tasks
-            if task.pooled
-        ]
-        return pooled + [
-            replace(task, sets=(name,), weight=1.0)
-            for name in sets
-            for task in preset.tasks
-            if not task.pooled
-        ]
+        groups = [(task, tuple(sets)) for task in preset.tasks if task.pooled]
+        groups += [(task, (name,)) for name in sets for task in preset.tasks if not task.pooled]
+        return [replace(task, sets=names, weight=float(len(names))) for task, names in groups]
     tasks: list[Task] = []
     for level in options.levels:
         for statistic in DEFAULT_STATISTIC_NAMES[level] if options.names is None else options.names:

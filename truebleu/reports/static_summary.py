@@ -150,16 +150,13 @@ def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
     for metric in content["metrics"]:
         if metric["signature"]:
             yield metric["name"], Cell(f"{metric['label']}|{metric['signature']}", code=True)
-    if content["test"]:
-        test = content["test"]
+    if test := content["test"]:
         text = f"{test['title']}, {test['samples']:,} samples, α = {test['alpha']:g}"
         yield "Test", Cell(text)
-    if content["intervals"]:
-        intervals = content["intervals"]
-        text = f"{format_percent(content['level'])}, {intervals['title']}, "
-        text += f"{intervals['samples']:,} resamples"
-        yield "Intervals", Cell(text)
-    if content["test"] or content["intervals"]:
+    if intervals := content["intervals"]:
+        text = f"{format_percent(content['level'])}, {intervals['title']}"
+        yield "Intervals", Cell(f"{text}, {intervals['samples']:,} resamples")
+    if test or intervals:
         seed = content["seed"]
         yield "Seed", Cell("new for each run" if seed is None else str(seed))
     for name, sha256 in manifest["data_hash"].items():

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from math import exp, fsum, isfinite
@@ -275,11 +274,7 @@ class Reward:
         columns |= {"groups": groups} if self.has_group_baseline else {}
         for label, column in columns.items():
             reward_hosts.check_column(self, label, column, completions)
-        metrics = tuple((one.adapt_to_inputs(completions), weight) for one, weight in self.metrics)
-        if metrics != self.metrics:
-            adapted = copy(self)  # has the same statistics, but not the same `__dict__`
-            adapted.__dict__["metrics"] = metrics
-            return adapted(completions, references, sources=sources, groups=groups)
+        metrics = [(one.adapt_to_inputs(completions), weight) for one, weight in self.metrics]
         rewards: list[Any] = [None] * len(completions)
         rows: list[Any] = []
         indices: list[int] = []
@@ -293,7 +288,7 @@ class Reward:
                 rewards[i] = self.handle_error(i, invalid_text)
         self._check_texts([row[0] for row in rows], len(completions))
         source_rows = [(row[2], *row[1:]) for row in rows if self.baseline == "source"]
-        values = self._score_rows(rows + source_rows)
+        values = self._score_rows(metrics, rows + source_rows)
         number = 0.0 if isinstance(self.baseline, str | None) else float(self.baseline)
         subtrahends = values[len(rows) :] or [number] * len(rows)
         valid: list[int] = []
@@ -345,19 +340,19 @@ class Reward:
         source = reward_hosts.read_text(source, "source")
         return text, references, normalize_input(self.normalize, source)
 
-    def _score_rows(self, rows: list[Any]) -> list[Any]:
+    def _score_rows(self, metrics: list[Any], rows: list[Any]) -> list[Any]:
         """Return the value of each row before the baseline, or the error of an invalid row."""
         unique_rows = list(dict.fromkeys(rows))
         self._count(scored=len(unique_rows))
         try:
-            values: list[Any] = self._score_valid_rows(unique_rows)
+            values: list[Any] = self._score_valid_rows(metrics, unique_rows)
         except MetricMissingError:  # a fault of the installation, not of a row
             raise
         except InputError:
             values = []
             for row in unique_rows:
                 try:
-                    values += self._score_valid_rows([row])
+                    values += self._score_valid_rows(metrics, [row])
                 except InputError as error:
                     values.append(error)
         if len(unique_rows) == len(rows):
@@ -365,16 +360,15 @@ class Reward:
         values_by_row = dict(zip(unique_rows, values, strict=True))
         return [values_by_row[row] for row in rows]
 
-    def _score_valid_rows(self, rows: list[Any]) -> list[float]:
+    def _score_valid_rows(self, metrics: list[Any], rows: list[Any]) -> list[float]:
         if not rows:
             return []
         texts, references, *sources = (list(column) for column in zip(*rows, strict=True))
         weighted = []
-        for metric, weight in self.metrics:
+        for metric, weight in metrics:
             # Segments of some metrics affect each other. No such metric reads sources.
             if metric.non_additive_reason or (metric.reads_text and len(texts) <= MAX_SINGLE_CALLS):
-                sentences = map(metric.sentence, texts, references)
-                scores: Iterable[float] = [sentence.value for sentence in sentences]
+                scores: Any = [one.value for one in map(metric.sentence, texts, references)]
             else:
                 options: Any = {"sources": sources[0]} if metric.NEEDS_SOURCE else {}
                 scores = metric.segments(texts, references, **options)
@@ -384,7 +378,7 @@ class Reward:
         if self.length_penalty:
             # exp(1 - c / r) for texts of c words, longer than r words. Words and the closest
             # reference are BLEU's, with the tokenizer of the first metric.
-            tokenizer = self.metrics[0][0].parameters.get("tokenize", "13a")
+            tokenizer = metrics[0][0].parameters.get("tokenize", "13a")
             counts = BLEU(tokenizer, max_order=1).statistics(texts, references)
             lengths = zip(counts["hypothesis_length"], counts["reference_length"], strict=True)
             penalties = [1.0 if c <= r else exp(1 - c / r) if r else 0.0 for c, r in lengths]
@@ -392,7 +386,7 @@ class Reward:
         if self.empty is not None:
             empty = float(self.empty)
             pairs = zip(texts, values, strict=True)
-            values = [value if text and not text.isspace() else empty for text, value in pairs]
+            values = [value if text.strip() else empty for text, value in pairs]
         return values
 
     def _subtract_group_means(self, rewards: list[Any], indices: list[int], groups: Any) -> None:

@@ -767,13 +767,9 @@ def has_ids(hypotheses: Any) -> bool:
         return True
     if isinstance(hypotheses, list | tuple):
         first = next((one for one in hypotheses if not hasattr(one, "__len__") or len(one)), None)
-        if isinstance(first, str) or first is None:
-            return False
         if not isinstance(first, list | tuple):
-            return _is_array(first)
+            return not isinstance(first, str) and _is_array(first)
         return isinstance(first[0], int | float) or hasattr(first[0], "__index__")
-    if is_file(hypotheses) or isinstance(hypotheses, str):
-        return False
     if _is_array(hypotheses):
         return True
     # An Arrow column of lists of integers is recognized by the name of its type.

@@ -15,21 +15,13 @@ from truebleu.metrics.nist import NIST
 from truebleu.metrics.nltk_bleu import NLTKBLEU
 
 # Keys in truebleu.text.citations.
-PAPINENI = ("papineni-etal-2002-bleu",)
-MTEVAL = ("nist-mteval",)
 MOSES = ("koehn-etal-2007-moses",)
-POST = ("post-2018-call",)
 BIRD = ("bird-etal-2009-natural",)
 CHEN = ("chen-cherry-2014-systematic", *BIRD)
-LIN = ("lin-och-2004-orange",)
-CAPTIONS = ("chen-etal-2015-microsoft",)
 SHI = ("shi-etal-2022-evaluation",)
 LU = ("lu-etal-2021-codexglue",)
 REN = ("ren-etal-2020-codebleu",)
 DYER = ("dyer-etal-2010-cdec",)
-DETLEFSEN = ("detlefsen-etal-2022-torchmetrics",)
-GREEN = ("green-etal-2014-phrasal",)
-NEUBIG = ("neubig-etal-2019-compare",)
 
 # The input is already tokenized; white space separates the tokens.
 PRETOKENIZED: dict[str, Any] = {"tokenize": "none"}
@@ -86,17 +78,7 @@ MTEVAL_SWITCHES = {
 }
 
 
-# The lower-casing tokenizer and the case-sensitive (-c) tokenizer of each mteval version.
-_V11B = ("mteval-v11b-lower", "mteval-v11b")
-_V12 = ("mteval-v12-lower", "mteval-v12")
-_V13A = ("mteval-v13a-lower", "mteval-v13a")
-_V14 = ("mteval-v14-international-lower", "mteval-v14-international")
-
-_OLD_MTEVAL: dict[str, Any] = {
-    **UNSMOOTHED,
-    "reference_length": "shortest",
-    "published_scale": 1.0,
-}
+_OLD_MTEVAL: dict[str, Any] = {**UNSMOOTHED, "reference_length": "shortest", "published_scale": 1.0}
 _SMOOTHS = "Also smooths corpus scores (1/2, 1/4, ... of a match), so they are never 0."
 
 
@@ -106,27 +88,27 @@ def _list_mteval_members() -> Iterator[Member]:
     as_v13a = "like v13a; only the input format differs"
     byte_quirk = "Works on bytes. Fails if the hypothesis has no tokens."
     symbol_quirk = "Splits off all Unicode punctuation and symbols."
-    for name, tokenizers, parameters, used, quirks in (
-        ("v11b", _V11B, _OLD_MTEVAL, "NIST evaluations of 2002 to 2006", byte_quirk),
-        ("v12", _V12, _OLD_MTEVAL, "NIST evaluation of 2008", symbol_quirk),
-        ("v13a", _V13A, MTEVAL_13, since_2009, _SMOOTHS),
-        ("v13a-shortest", _V13A, MTEVAL_13, since_2009, _SMOOTHS),
-        ("v14", _V13A, MTEVAL_13, as_v13a, _SMOOTHS),
-        ("v14-shortest", _V13A, MTEVAL_13, as_v13a, _SMOOTHS),
-        ("v14-intl", _V14, MTEVAL_13, as_v13a, _SMOOTHS),
-        ("v14-intl-shortest", _V14, MTEVAL_13, as_v13a, _SMOOTHS),
+    for name, tokenizer, parameters, used, quirks in (
+        ("v11b", "mteval-v11b", _OLD_MTEVAL, "NIST evaluations of 2002 to 2006", byte_quirk),
+        ("v12", "mteval-v12", _OLD_MTEVAL, "NIST evaluation of 2008", symbol_quirk),
+        ("v13a", "mteval-v13a", MTEVAL_13, since_2009, _SMOOTHS),
+        ("v13a-shortest", "mteval-v13a", MTEVAL_13, since_2009, _SMOOTHS),
+        ("v14", "mteval-v13a", MTEVAL_13, as_v13a, _SMOOTHS),
+        ("v14-shortest", "mteval-v13a", MTEVAL_13, as_v13a, _SMOOTHS),
+        ("v14-intl", "mteval-v14-international", MTEVAL_13, as_v13a, _SMOOTHS),
+        ("v14-intl-shortest", "mteval-v14-international", MTEVAL_13, as_v13a, _SMOOTHS),
     ):
         shortest = {"reference_length": "shortest"} if "shortest" in name else {}
-        case_quirk = f"{quirks} Lower-cases unless -c is used."
-        for case, tokenizer, case_quirks in zip(
-            ("", "-c"), tokenizers, (case_quirk, quirks), strict=True
+        for case, suffix, case_quirks in (
+            ("", "-lower", f"{quirks} Lower-cases unless -c is used."),
+            ("-c", "", quirks),
         ):
             version, *options = f"{name}{case}".split("-")
             yield Member(
                 f"mteval-{name}{case}",
                 " ".join([f"mteval-{version}.pl", *map(MTEVAL_SWITCHES.__getitem__, options)]),
-                BLEU(tokenizer, **{**parameters, **shortest}), case_quirks, used=used,
-                citations=MTEVAL, digits=4,
+                BLEU(f"{tokenizer}{suffix}", **{**parameters, **shortest}), case_quirks, used=used,
+                citations=("nist-mteval",), digits=4,
             )  # fmt: skip
 
 
@@ -176,14 +158,15 @@ def list_machine_translation_members() -> Iterator[Member]:
         BLEU(**PRETOKENIZED, **UNSMOOTHED, published_scale=1.0, arithmetic="nmt"),
         "The paper does not say which of two equally close reference lengths to use; truebleu "
         "uses the shorter one.",
-        used="the original definition, as in IBM's program", citations=PAPINENI, digits=4,
+        used="the original definition, as in IBM's program",
+        citations=("papineni-etal-2002-bleu",), digits=4,
     )  # fmt: skip
     yield from _list_mteval_members()
     yield from _list_moses_members()
     for name, parameters, used, quirks in _SACREBLEU:
         yield Member(
             f"sacrebleu{name}", f"sacreBLEU 2.6.0{name.replace('-', ' ', 1)}", BLEU(**parameters),
-            quirks, used=used, citations=POST, digits=1,
+            quirks, used=used, citations=("post-2018-call",), digits=1,
         )  # fmt: skip
 
 
@@ -208,12 +191,7 @@ def list_tool_members() -> Iterator[Member]:
     yield from _list_decoder_members()
     compare: dict[str, Any] = {**NLTK, "tokenize": "compare-mt", "published_scale": 100.0}
     compare["reference_length"] = "single"
-    viewer: dict[str, Any] = {
-        "tie": "first",
-        "missing_order": "one",
-        "no_match": "smoothed",
-        "published_scale": 1.0,
-    }
+    viewer: dict[str, Any] = {**MTEVAL_13, "tie": "first"}
     tokenizer_quirk = (
         "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |. It is not the metric iBLEU "
         "with a source penalty (Sun and Zhou 2012), which is -m ibleu."
@@ -235,7 +213,7 @@ def list_tool_members() -> Iterator[Member]:
         ("compare-mt-sentbleu", "compare-mt, sentbleu",
          BLEU(**compare, smoothing="add-k", **SEGMENTS),
          "Averages NLTK's sentence_bleu with method2."),
-        used="comparing systems", citations=NEUBIG, digits=4,
+        used="comparing systems", citations=("neubig-etal-2019-compare",), digits=4,
     )  # fmt: skip
     yield from make_members(
         ("ibleu-viewer", "the viewer iBLEU (Madnani 2011)", BLEU("madnani-ibleu-lower", **viewer),
@@ -257,7 +235,8 @@ def _list_decoder_members() -> Iterator[Member]:
          f"{default_quirk}; {tie_quirk} Single segments are always smoothed."),
         ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
          BLEU(**phrasal, smoothing="add-k", **SEGMENTS), f"{default_quirk}."),
-        used="Stanford's statistical machine translation", citations=GREEN, digits=3,
+        used="Stanford's statistical machine translation",
+        citations=("green-etal-2014-phrasal",), digits=3,
     )  # fmt: skip
     yield from make_members(
         ("cdec-ibm", "cdec IBM_BLEU", BLEU(**CDEC, tie="first"), zero_quirk),
@@ -336,7 +315,7 @@ def list_library_members() -> Iterator[Member]:
         yield Member(name, title, metric, length_quirk, used=used, citations=citations)
         yield Member(
             f"{name}-smooth", f"{title}, smooth=True", smooth, length_quirk, used=used,
-            citations=(*LIN, *citations),
+            citations=("lin-och-2004-orange", *citations),
         )  # fmt: skip
     yield Member(
         "bleuscore", "bleuscore (Rust)", BLEU("mteval-v13a", **NMT, **UNSMOOTHED),
@@ -432,7 +411,7 @@ def _list_pytorch_members() -> Iterator[Member]:
             (f"torchmetrics-sacrebleu{suffix}", f"torchmetrics SacreBLEUScore{title}",
              BLEU(**TORCH, **smoothing),
              f"Differs from sacreBLEU: uses {zero_quirk} Lower-cases after tokenizing."),
-            used="training with PyTorch Lightning", citations=DETLEFSEN,
+            used="training with PyTorch Lightning", citations=("detlefsen-etal-2022-torchmetrics",),
         )  # fmt: skip
     yield Member(
         "torchtext", "torchtext bleu_score", BLEU(**PRETOKENIZED, **TORCH, **UNSMOOTHED),
@@ -473,7 +452,7 @@ def list_captioning_and_code_members() -> Iterator[Member]:
             (f"coco-bleu-{order}-item", f"{title}, mean of segments",
              coco.with_parameters(**SEGMENTS), tokenization_quirk),
             used="image captioning; nlg-eval and e2e-metrics with their own tokenizers",
-            citations=CAPTIONS, digits=3,
+            citations=("chen-etal-2015-microsoft",), digits=3,
         )  # fmt: skip
         yield Member(
             f"nlg-eval-bleu-{order}", f"nlg-eval Bleu_{order}", BLEU(**COCO, max_order=order),

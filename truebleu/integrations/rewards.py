@@ -244,8 +244,6 @@ class Reward:
                 ((metric, weight),) = self.metrics
                 try:
                     value: float = metric.sentence(text, references).value * weight * self.scale
-                except MetricMissingError:
-                    raise
                 except InputError:  # raised again below, with the number of the row
                     pass
                 else:

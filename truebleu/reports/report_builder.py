@@ -167,12 +167,10 @@ class ReportData:
         }
         self.is_redacted, self.commands = is_redacted, list(commands)
         self.title = title or _make_title(list(self.systems))
-        given_systems, given_source = request.original_systems, request.original_source
         self.languages = languages or _find_languages(request)
         self.extra_entries, self.extra_blocks = self._check_inputs(inputs.word_counts)
-        self.extra_entries["terms"] = None
         entry, blocks = segment_maps.describe_resegmentations(list(resegmentations.values()))
-        self.extra_entries["resegmentation"] = entry
+        self.extra_entries |= {"terms": None, "resegmentation": entry, "spans": None}
         self.extra_blocks |= blocks
         if glossary is not None and self.source is not None:
             terms_entry, terms_block = count_terms(
@@ -181,12 +179,10 @@ class ReportData:
             self.extra_entries["terms"] = terms_entry
             self.extra_blocks[terms_entry["block"]] = terms_block
         self.findings = findings.collect_findings(self._make_finding_inputs(request))
-        self.extra_entries["spans"] = None
         if error_spans is not None:
             self._add_spans(error_spans, request)
-        self.input_hashes = dict(
-            self._hash_inputs(given_systems, request.original_references, given_source)
-        )
+        originals = (request.original_systems, request.original_references, request.original_source)
+        self.input_hashes = dict(self._hash_inputs(*originals))
 
     def _read_texts(self, request: Request, *, on_disk: bool) -> None:
         """Read the texts and labels of a request, in the Unicode form of its metrics."""

@@ -37,6 +37,24 @@ class ComparisonView(RecordView):
 
     WIDTH = 80
 
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        groups = content.get("groups")
+        comparisons = [content] if groups is None else [one["comparison"] for one in groups]
+        return [system["name"] for one in comparisons for system in one["systems"]]
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        from truebleu.comparison.display_scale import rescale_comparison
+
+        if "groups" not in content:
+            return rescale_comparison(content)
+        groups = [
+            {**one, "comparison": rescale_comparison(one["comparison"])}
+            for one in content["groups"]
+        ]
+        return {**content, "groups": groups}
+
     def _build_format(
         self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
     ) -> Iterator[Any]:
@@ -208,16 +226,6 @@ class Comparison(ComparisonView):
         pairs = self._content["pairs"]
         return next((one for one in pairs if metric and one["metric"] == metric["name"]), None)
 
-    @classmethod
-    def _list_systems(cls, content: Content) -> Iterable[str]:
-        return [system["name"] for system in content["systems"]]
-
-    @classmethod
-    def _rescale(cls, content: Content) -> Content:
-        from truebleu.comparison import display_scale
-
-        return display_scale.rescale_comparison(content)
-
     def _format_title(self) -> str:
         return ", ".join(self)
 
@@ -275,21 +283,6 @@ class Comparisons(ComparisonView):
     def COLUMNS(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
         """The group columns, followed by the columns of a comparison."""
         return (*self._content["within"], *Comparison.COLUMNS)
-
-    @classmethod
-    def _list_systems(cls, content: Content) -> Iterable[str]:
-        comparisons = [group["comparison"] for group in content["groups"]]
-        return [system["name"] for one in comparisons for system in one["systems"]]
-
-    @classmethod
-    def _rescale(cls, content: Content) -> Content:
-        from truebleu.comparison import display_scale
-
-        rescale = display_scale.rescale_comparison
-        groups = [
-            {**group, "comparison": rescale(group["comparison"])} for group in content["groups"]
-        ]
-        return {**content, "groups": groups}
 
     def _format_title(self) -> str:
         return ", ".join(_format_group_name(group["group"]) for group in self._content["groups"])

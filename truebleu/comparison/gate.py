@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import isfinite
 from typing import Any, Self, TypedDict, Unpack
 
@@ -441,16 +442,17 @@ class CheckJob:
         columns = [
             column for _, column in segments.label_reference_columns(request.original_references)
         ]
-        hashes = map(segments.hash_texts, segments.read_reference_streams(request.references))
-        references = []
-        for i, digest in enumerate(hashes):
-            column = columns[i] if i < len(columns) else None
-            references.append(log.Input(_get_input_path(column, f"reference {i + 1}"), digest))
-        hypotheses = segments.read_texts("hypotheses", request.systems[self.system])
-        hypothesis = log.Input(
-            _get_input_path(request.original_systems[self.system], self.system),
-            segments.hash_texts(hypotheses),
+        inputs = [request.original_systems[self.system], *columns]
+        texts = chain(
+            [segments.read_texts("hypotheses", request.systems[self.system])],
+            segments.read_reference_streams(request.references),
         )
+        logged_inputs = []
+        for i, text in enumerate(texts):
+            path = f"reference {i}" if i else self.system
+            if i < len(inputs) and segments.is_file(inputs[i]):
+                path = str(segments.as_file(inputs[i]).path)
+            logged_inputs.append(log.Input(path, segments.hash_texts(text)))
         time = log.get_log_time()
         return {
             metric: log.Entry(
@@ -461,8 +463,8 @@ class CheckJob:
                 score=score.value,
                 signature=str(score.signature.with_test_set(request.test_set)),
                 segments=segment_count,
-                hypothesis=hypothesis,
-                references=tuple(references),
+                hypothesis=logged_inputs[0],
+                references=tuple(logged_inputs[1:]),
             )
             for metric, score in scores.items()
         }
@@ -517,10 +519,6 @@ def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry
         "note": earlier_entry.note,
         "same_output": earlier_entry.hypothesis.sha256 == entry.hypothesis.sha256,
     }
-
-
-def _get_input_path(texts: Any, default_path: str) -> str:
-    return str(segments.as_file(texts).path) if segments.is_file(texts) else default_path
 
 
 def _is_same_input(first_input: Any, second_input: Any) -> bool:

@@ -49,9 +49,11 @@ def install(name: str) -> None:
         accelerator.install()
     elif name not in _warned:
         _warned.add(name)
+        # 999 stands for any number in the last supported release.
+        limits = (".".join(str(n) for n in one if n != 999) for one in (first, last))
         warnings.warn(
-            f"unsupported {NAMES[name]} {release} (expected {_format_release(first)} to "
-            f"{_format_release(last)}); it runs without acceleration",
+            f"unsupported {NAMES[name]} {release} (expected {' to '.join(limits)}); it runs "
+            "without acceleration",
             stacklevel=2,
         )
 
@@ -73,7 +75,3 @@ def _load_accelerator(name: str) -> ModuleType:
     from truebleu.compat import sacrebleu_kernel
 
     return sacrebleu_kernel
-
-
-def _format_release(release: tuple[int, ...]) -> str:
-    return ".".join(str(number) for number in release if number != 999)

@@ -212,7 +212,7 @@ class _MeteorProcess:
         if not line.startswith(END_RESPONSE):
             raise MetricFailedError(
                 f"{METRIC_NAME}: the program printed more than {ANSWER_LENGTH} numbers for each of "
-                f"{len(requests)} segments: {_quote_line(line)}"
+                f"{len(requests)} segments: {line.decode('utf-8', 'replace')[:60]!r}"
             )
 
     def _send_requests(self, text: bytes) -> None:
@@ -232,7 +232,7 @@ class _MeteorProcess:
         if len(numbers) != ANSWER_LENGTH or min(numbers) < 0:
             raise MetricFailedError(
                 f"{METRIC_NAME}: segment {segment}: expected {ANSWER_LENGTH} numbers from "
-                f"METEOR 1.5, but the program printed {_quote_line(line)}"
+                f"METEOR 1.5, but the program printed {line.decode('utf-8', 'replace')[:60]!r}"
             )
         return numbers
 
@@ -260,14 +260,6 @@ class _MeteorProcess:
             with suppress(OSError):  # closing a pipe flushes unsent data
                 file.close()
 
-    def detach(self) -> None:
-        """Detach a forked copy of Python from the process and pipes of its parent."""
-        null = os.open(os.devnull, os.O_RDWR)
-        for file in (self.requests, self.output):
-            os.dup2(null, file.fileno())
-        os.close(null)
-        self.process.returncode = 0
-
 
 _PROCESS_LOCK = threading.Lock()
 _PROCESSES: dict[tuple[str, ...], _MeteorProcess] = {}
@@ -281,15 +273,17 @@ def end_all_processes() -> None:
 
 
 def _detach_all_processes() -> None:
+    """Detach a forked copy of Python from the processes and pipes of its parent."""
     global _PROCESS_LOCK  # noqa: PLW0603
     _PROCESS_LOCK = threading.Lock()
     while _PROCESSES:
-        _PROCESSES.popitem()[1].detach()
+        process = _PROCESSES.popitem()[1]
+        null = os.open(os.devnull, os.O_RDWR)
+        for file in (process.requests, process.output):
+            os.dup2(null, file.fileno())
+        os.close(null)
+        process.process.returncode = 0
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_detach_all_processes)
-
-
-def _quote_line(line: bytes) -> str:
-    return repr(line.decode("utf-8", "replace")[:60])

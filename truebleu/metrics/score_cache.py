@@ -33,11 +33,6 @@ class CacheSettings(Record):
 cache_settings = CacheSettings()
 
 
-def find_score_cache() -> str:
-    """Return the folder of the cache, which may not exist."""
-    return os.path.join(download.get_cache_folder(), "companions")
-
-
 def load_or_compute_numbers(
     parts: Iterable[str], segments: int, width: int, compute_numbers: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
@@ -51,7 +46,8 @@ def load_or_compute_numbers(
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(data) + data)
-    path = os.path.join(find_score_cache(), f"{digest.hexdigest()}.f64")
+    folder = os.path.join(download.get_cache_folder(), "companions")
+    path = os.path.join(folder, f"{digest.hexdigest()}.f64")
     cached_numbers = _read_numbers(path, segments * width)
     if cached_numbers is not None:
         return cached_numbers
@@ -60,7 +56,7 @@ def load_or_compute_numbers(
     if perf_counter() - start > cache_settings.min_seconds_per_segment * segments:
         # A full disk must not prevent scoring.
         with suppress(OSError):
-            os.makedirs(find_score_cache(), exist_ok=True)
+            os.makedirs(folder, exist_ok=True)
             write_atomically(path, array("d", numbers).tobytes())
     return numbers
 

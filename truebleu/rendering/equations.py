@@ -96,19 +96,19 @@ def as_latex(equations: Sequence[Equation]) -> str:
 
 
 def _format_latex_text(text: str) -> str:
-    return " ".join(map(_format_latex_word, text.split(" ")))
-
-
-def _format_latex_word(word: str) -> str:
-    if word in SIGNS:
-        return SIGNS[word]
-    if word in NAMES:
-        return rf"\mathrm{{{word}}}"
-    if word == "β":
-        return r"\beta"
-    if len(word) > 1 and word.isascii() and not any(c.isdecimal() for c in word):
-        return rf"\text{{ {word} }}"
-    return word.replace(MINUS, "-")
+    words = []
+    for word in text.split(" "):
+        if word in SIGNS:
+            words.append(SIGNS[word])
+        elif word in NAMES:
+            words.append(rf"\mathrm{{{word}}}")
+        elif word == "β":
+            words.append(r"\beta")
+        elif len(word) > 1 and word.isascii() and not any(c.isdecimal() for c in word):
+            words.append(rf"\text{{ {word} }}")
+        else:
+            words.append(word.replace(MINUS, "-"))
+    return " ".join(words)
 
 
 # ---- MathML ----
@@ -141,20 +141,20 @@ def as_mathml(equations: Sequence[Equation]) -> str:
 
 
 def _format_mathml_text(text: str) -> str:
-    return "".join(
-        _format_mathml_word(word) for word in text.replace(",", " , ").split(" ") if word
-    )
-
-
-def _format_mathml_word(word: str) -> str:
     from html import escape  # imported here because its table of entities loads slowly
 
-    if word[0].isdecimal() or (word[0] == MINUS and len(word) > 1):
-        return f"<mn>{escape(word)}</mn>"
-    if word in SIGNS:
-        return f"<mo>{word}</mo>"
-    if word in NAMES:
-        return f'<mi mathvariant="normal">{word}</mi>'
-    if len(word) == 1 and word.isalpha():
-        return f"<mi>{word}</mi>"
-    return f"<mtext>&nbsp;{escape(word)}&nbsp;</mtext>" if word != "," else "<mtext>,</mtext>"
+    words = []
+    for word in filter(None, text.replace(",", " , ").split(" ")):
+        if word[0].isdecimal() or (word[0] == MINUS and len(word) > 1):
+            words.append(f"<mn>{escape(word)}</mn>")
+        elif word in SIGNS:
+            words.append(f"<mo>{word}</mo>")
+        elif word in NAMES:
+            words.append(f'<mi mathvariant="normal">{word}</mi>')
+        elif len(word) == 1 and word.isalpha():
+            words.append(f"<mi>{word}</mi>")
+        elif word == ",":
+            words.append("<mtext>,</mtext>")
+        else:
+            words.append(f"<mtext>&nbsp;{escape(word)}&nbsp;</mtext>")
+    return "".join(words)

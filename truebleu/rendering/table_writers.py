@@ -147,6 +147,8 @@ class _LineWriter(RowWriter):
     """Base class of writers that write a line per row."""
 
     SEPARATOR = "\t"
+    # Template of a cell that contains a list of scores.
+    LIST_TEMPLATE = "{}"
     IS_EXACT = True
 
     def __init__(self, output: Any, table: TableSpec) -> None:
@@ -179,10 +181,6 @@ class _LineWriter(RowWriter):
         formatter = str if output.width is None else f"{{:.{output.width}f}}".format
         return (lambda value: formatter(value / 100)) if is_scaled else formatter
 
-    def join_scores(self, scores: Iterable[str]) -> str:
-        """Join the formatted scores of a column that contains lists."""
-        return self.SEPARATOR.join(scores)
-
     def make_template(self) -> str:
         return self.SEPARATOR.join(["%s"] * len(self.names)) + "\n"
 
@@ -204,8 +202,8 @@ class _LineWriter(RowWriter):
             if formatter is None:
                 cells.append(to_values(column))
             elif name in self._flat_names:
-                rows = (map(formatter, to_values(row)) for row in column)
-                cells.append(map(self.join_scores, rows))
+                lists = (self.SEPARATOR.join(map(formatter, to_values(row))) for row in column)
+                cells.append(map(self.LIST_TEMPLATE.format, lists))
             elif isinstance(column, repeat):
                 cells.append(repeat(formatter(next(column))))
             else:
@@ -238,15 +236,13 @@ class CSVWriter(TSVWriter):
 class JSONLinesWriter(_LineWriter):
     """Writer of one JSON object per line, each with a version field."""
 
+    SEPARATOR = ", "
+    LIST_TEMPLATE = "[{}]"
     HAS_VERSION = True
 
     def format_cell(self, value: Any) -> str:
         """Format a value as JSON."""
         return to_json(to_finite_json(value))
-
-    def join_scores(self, scores: Iterable[str]) -> str:
-        """Format scores as a JSON list."""
-        return f"[{', '.join(scores)}]"
 
     def make_template(self) -> str:
         """Return the template of an object, or only of the scores with --score-only."""

@@ -318,50 +318,39 @@ def _join_cells(cells: Sequence[Line]) -> Line:
 
 def lay_out_tokens(block: MarkedTokens, width: int) -> Iterator[Line]:
     """Yield lines of tokens, with the mark of each token below it."""
-    above: Line = []
-    below: Line = []
+    lines: list[tuple[Line, Line]] = [([], [])]
     used_width = 1
     for i, token in enumerate(block.tokens):
         mark = block.marks[i] if block.marks else ""
         token_width = max(measure_width(token), measure_width(mark))
-        if above and used_width + token_width + 1 > width:
-            yield from _build_token_lines(above, below, has_marks=bool(block.marks))
-            above, below, used_width = [], [], 1
+        if lines[-1][0] and used_width + token_width + 1 > width:
+            lines.append(([], []))
+            used_width = 1
+        above, below = lines[-1]
         style = f"match {block.strengths[i]}" if block.strengths else ""
         if i in block.underlined:
             style += " cut"
         above += [(" ", ""), (token, style), (" " * (token_width - measure_width(token)), "")]
         below += [(" ", ""), (mark, "rule"), (" " * (token_width - measure_width(mark)), "")]
         used_width += token_width + 1
-    yield from _build_token_lines(above or [(" (none)", "")], below, has_marks=bool(block.marks))
-
-
-def _build_token_lines(above: Line, below: Line, *, has_marks: bool) -> Iterator[Line]:
-    yield [(" ", ""), *above]
-    if has_marks:
-        yield [(" ", ""), *below]
+    for above, below in lines:
+        yield [(" ", ""), *(above or [(" (none)", "")])]
+        if block.marks:
+            yield [(" ", ""), *below]
 
 
 def lay_out_chart(block: Chart, width: int) -> Iterator[str]:
     """Yield the lines of a bar chart of the values, scaled to the range from minimum to maximum."""
     values = [point.value for point in block.points]
-    low, high = (f"{end:.{block.digits}f}" for end in (min(values), max(values)))
+    minimum, maximum = min(values), max(values)
+    low, high = f"{minimum:.{block.digits}f}", f"{maximum:.{block.digits}f}"
     bar_width = width - len(low) - len(high) - 2
-    bar_text = draw_bars(values)
+    bar_text = BARS[3] * len(values)
+    if minimum < maximum:
+        scale = len(BARS) - 1
+        shares = ((value - minimum) / (maximum - minimum) for value in values)
+        bar_text = "".join(BARS[round(share * scale)] for share in shares)
     for start in range(0, len(bar_text), bar_width):
         first, last = start == 0, start + bar_width >= len(bar_text)
         before = low if first else " " * len(low)
         yield f"{before} {bar_text[start : start + bar_width]} {high if last else ''}"
-
-
-def draw_bars(values: Sequence[float]) -> str:
-    """Draw numbers as a row of bars, scaled from the lowest to the highest number.
-
-    >>> draw_bars([20, 24, 22, 27])
-    '▁▅▃█'
-    """
-    low, high = min(values), max(values)
-    if low == high:
-        return BARS[3] * len(values)
-    top = len(BARS) - 1
-    return "".join(BARS[round((value - low) / (high - low) * top)] for value in values)

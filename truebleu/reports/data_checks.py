@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -265,7 +265,9 @@ def find_flags(
         )
         nonzero = {flag: count for flag, count in zip(FLAGS, flag_counts, strict=False) if count}
         counts |= {role: nonzero} if nonzero else {}
-        totals_by_role[role] = _sum_marks(letters, marks)
+        mark_counts = iter(marks)  # one count per character of `STYLE_MARKS`
+        by_style = {k: sum(islice(mark_counts, len(v))) for k, v in STYLE_MARKS.items()}
+        totals_by_role[role] = RoleTotals((letters[0], letters[1]), by_style)
         blocks[block_names[role]] = flag_bits + bytes(4 * (segments - checked))
     is_inapplicable = {
         "missing-reference": len(references) == 1,
@@ -342,12 +344,3 @@ def _list_unsplit_scripts(tokenize: Tokenize) -> list[tuple[str, float]]:
         for script, script_info in tokenizers.UNSPLIT_SCRIPTS.items()
         if script != "diacritics" and not tokenizers.can_split(tokenize, script)
     ]
-
-
-def _sum_marks(letters: Sequence[int], marks: Iterable[int]) -> RoleTotals:
-    """Return the totals of a role; `marks` contains one count per character of `STYLE_MARKS`."""
-    counts = iter(marks)
-    marks_by_style = {
-        name: sum(islice(counts, len(characters))) for name, characters in STYLE_MARKS.items()
-    }
-    return RoleTotals((letters[0], letters[1]), marks_by_style)

@@ -127,18 +127,23 @@ class _DividedDocument:
     def _describe_move(self, direction: str, words: slice, receiver: int) -> dict[str, Any]:
         """Return how the cost changes if a segment receives the words at its boundary."""
         giver = self.places[words.start]
-        keys, own_keys = self.units.keys, self._get_keys(receiver)
-        given_keys = self._get_keys(giver)
+        keys, places = self.units.keys, self.places
+        own_keys, given_keys = (
+            keys[bisect_left(places, place) : bisect_right(places, place)]
+            for place in (receiver, giver)
+        )
         moved = keys[words]
         if direction == "left":
             rest, extended = given_keys[: -len(moved)], [*moved, *own_keys]
         else:
             rest, extended = given_keys[len(moved) :], [*own_keys, *moved]
+        measure_cost = self.method.measure_cost
+        references = self.references
         difference = (
-            self._measure(giver, rest)
-            + self._measure(receiver, extended)
-            - self._measure(giver, given_keys)
-            - self._measure(receiver, own_keys)
+            measure_cost(rest, references[giver])
+            + measure_cost(extended, references[receiver])
+            - measure_cost(given_keys, references[giver])
+            - measure_cost(own_keys, references[receiver])
         )
         return {
             "direction": direction,
@@ -148,15 +153,9 @@ class _DividedDocument:
             "difference": round(difference, 9),
         }
 
-    def _get_keys(self, place: int) -> list[str]:
-        return self.units.keys[bisect_left(self.places, place) : bisect_right(self.places, place)]
-
     def _get_text(self, start: int, end: int) -> str:
         spans = self.units.spans
         return self.units.text[spans[start][0] : spans[end - 1][1]].strip() or " "
-
-    def _measure(self, place: int, keys: Sequence[str]) -> float:
-        return self.method.measure_cost(keys, self.references[place])
 
     def list_words(self, place: int) -> list[dict[str, Any]]:
         """Return the words of a segment and around it, with the segment of each."""

@@ -480,14 +480,12 @@ def texts_belong_together(text: str, reference: str) -> bool:
     >>> texts_belong_together("yesterday it rained", "it rained all yesterday evening")
     True
     """
-    words, reference_words = _collect_long_words(text), _collect_long_words(reference)
+    word_sets = []
+    for keys in (split_text_units(text).keys, split_text_units(reference).keys):
+        pairs = (a + b for a, b in pairwise(keys) if len(a) == len(b) == 1 and a.isalpha())
+        word_sets.append({key for key in keys if len(key) >= 4}.union(pairs))
+    words, reference_words = word_sets
     return len(words & reference_words) >= 0.2 * len(reference_words) > 0
-
-
-def _collect_long_words(text: str) -> set[str]:
-    keys = split_text_units(text).keys
-    pairs = (a + b for a, b in pairwise(keys) if len(a) == len(b) == 1 and a.isalpha())
-    return {key for key in keys if len(key) >= 4}.union(pairs)
 
 
 def read_reference_rows(references: Any, *, is_required: bool = False) -> list[tuple[str, ...]]:

@@ -86,11 +86,6 @@ class _Token:
     def is_break(self) -> bool:
         return self.text in BREAKS
 
-    def can_pair(self, other: _Token) -> bool:
-        """Return whether both tokens are breaks or both are words, and their subtitles overlap."""
-        overlaps = (self.start < other.end) == (other.start < self.end)
-        return overlaps and self.is_break == other.is_break
-
 
 def suber(
     hypothesis: Any, reference: Any, *, cased: bool = False, language: str | None = None
@@ -203,13 +198,15 @@ class _EditTable:
     def __init__(self, hypothesis: Sequence[_Token], reference: Sequence[_Token]) -> None:
         self.width = len(reference)
         # The cost of each pair: 0 if equal, infinite if the pair is not allowed.
-        self.costs = [
-            [
-                (0 if token.text == other.text else 1) if token.can_pair(other) else inf
-                for other in reference
-            ]
-            for token in hypothesis
-        ]
+        self.costs = []
+        for token in hypothesis:
+            costs = []
+            for other in reference:
+                # Both tokens are breaks or both are words, and their subtitles overlap.
+                overlaps = (token.start < other.end) == (other.start < token.end)
+                is_allowed = overlaps and token.is_break == other.is_break
+                costs.append((0 if token.text == other.text else 1) if is_allowed else inf)
+            self.costs.append(costs)
         self._order: list[int] = []
         first_row: list[float] = list(range(self.width + 1))
         self._rows = [(first_row, [INSERTION] * (self.width + 1))]

@@ -138,11 +138,6 @@ class PatternSplitter:
             keys = list(map(self.make_key, keys))
         return Units(keys, list(zip(ends[::2], ends[1::2], strict=False)), [], text)
 
-    def list_keys(self, text: str) -> list[str]:
-        """Return the keys of the units of a text, in less time than with their positions."""
-        keys: list[str] = self.pattern.findall(self.prepare(text) if self.prepare else text)
-        return list(map(self.make_key, keys)) if self.make_key else keys
-
 
 def _lower_ascii(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")

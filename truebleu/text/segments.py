@@ -517,7 +517,7 @@ class DiskLines(Sequence[bytes]):
         can_change: whether other processes may write to it.
         """
         self._descriptor, self._path, self._lock = descriptor, label, Lock()
-        self._initial_status = self._read_file_status() if can_change else None
+        self._initial_status = os.fstat(self._descriptor) if can_change else None
         # The offset of each line, and the offset of the end.
         self._starts = array("Q", [0])
         partial_length = 0
@@ -578,12 +578,11 @@ class DiskLines(Sequence[bytes]):
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file has changed since it was opened."""
-        if self._initial_status is not None and self._read_file_status() != self._initial_status:
+        status, initial = os.fstat(self._descriptor), self._initial_status
+        if initial is not None and (
+            status.st_size != initial.st_size or status.st_mtime_ns != initial.st_mtime_ns
+        ):
             raise InputError(f"{self._path} has changed since it was read. Start again.")
-
-    def _read_file_status(self) -> tuple[int, int]:
-        status = os.fstat(self._descriptor)
-        return status.st_size, status.st_mtime_ns
 
     def __del__(self) -> None:
         os.close(self._descriptor)

@@ -22,16 +22,16 @@ def escape_invisible(text: str) -> str:
         return text
     from unicodedata import category
 
-    def escape_character(character: str) -> str:
-        is_invisible = category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Co")
-        if is_invisible and character not in JOINERS:
-            return character.encode("ascii", "backslashreplace").decode()
-        return character
-
-    # Control characters are ASCII, so "backslashreplace" does not escape them.
-    return "".join(
-        f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else escape_character(c) for c in text
-    )
+    characters = []
+    for c in text:
+        if c < " " or c == "\x7f":
+            # These are ASCII characters, which "backslashreplace" does not escape.
+            characters.append(f"\\x{ord(c):02x}")
+        elif category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Co") and c not in JOINERS:
+            characters.append(c.encode("ascii", "backslashreplace").decode())
+        else:
+            characters.append(c)
+    return "".join(characters)
 
 
 def escape_unprintable(text: str) -> str:

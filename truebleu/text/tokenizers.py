@@ -186,15 +186,18 @@ def format_signature_label(tokenize: Tokenize) -> str:
     wrapped = getattr(tokenize, "func", None)
     if callable(wrapped):
         arguments = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
-        return _escape_label(f"{format_signature_label(wrapped)}({','.join(map(repr, arguments))})")
-    code = getattr(tokenize, "__code__", None)
-    module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
-    name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
-    if code is not None and name.endswith("<lambda>"):
-        position = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
-        name += f"@{position[0]}.{position[2]}"
-    version = _find_package_version(module.partition(".")[0])
-    return _escape_label(f"{module}.{name}{version and f'@{version}'}")
+        label = f"{format_signature_label(wrapped)}({','.join(map(repr, arguments))})"
+    else:
+        code = getattr(tokenize, "__code__", None)
+        module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
+        name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
+        if code is not None and name.endswith("<lambda>"):
+            position = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
+            name += f"@{position[0]}.{position[2]}"
+        version = _find_package_version(module.partition(".")[0])
+        label = f"{module}.{name}{version and f'@{version}'}"
+    # These characters have a special meaning in signatures.
+    return "".join("-" if c in "|:=+ " else c for c in label)
 
 
 @cache
@@ -216,11 +219,6 @@ def _find_package_version(package: str) -> str:
 
     distributions = metadata.packages_distributions().get(package, [])
     return metadata.version(distributions[0]) if len(set(distributions)) == 1 else ""
-
-
-def _escape_label(text: str) -> str:
-    """Replace each character that has a special meaning in signatures with "-"."""
-    return "".join("-" if c in "|:=+ " else c for c in text)
 
 
 def uses_kernel_tokenizer(tokenize: Tokenize, lowercase: bool | str) -> bool:

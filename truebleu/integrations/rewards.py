@@ -36,6 +36,8 @@ COUNTS = ("calls", "completions", "scored", "blank", "thinking", "errors")
 _FENCED_BLOCK = re.compile(
     r"\s*(`{3,}|~{3,})[^\S\n]*[\w+#.-]*[^\S\n]*\n(?:(.*)\n)?[^\S\n]*\1\s*", re.DOTALL
 )
+# Look for ">" first: it takes 20 ns, not 1 µs.
+_THINK_TAG = re.compile("</?think>")
 # Protects the counts of all rewards. A lock in each reward would prevent pickling.
 _COUNT_LOCK = Lock()
 
@@ -240,7 +242,7 @@ class Reward:
         """
         if self._is_plain and type(completion) is str and type(references) is str:
             text = self.extract_answer(completion)
-            if text and not (text.isspace() or (">" in text and _has_think_tag(text))):
+            if text and not (text.isspace() or (">" in text and _THINK_TAG.search(text))):
                 ((metric, weight),) = self.metrics
                 try:
                     value: float = metric.sentence(text, references).value * weight * self.scale
@@ -427,7 +429,7 @@ class Reward:
     def _check_texts(self, texts: list[str], completion_count: int) -> None:
         """Count the texts to score, and warn if many contain think tags."""
         blank = sum(1 for text in texts if not text or text.isspace())
-        thinking = sum(1 for text in texts if ">" in text and _has_think_tag(text))
+        thinking = sum(1 for text in texts if ">" in text and _THINK_TAG.search(text))
         self._count(calls=1, completions=completion_count, blank=blank, thinking=thinking)
         if thinking > MAX_THINKING_SHARE * completion_count and "_warned" not in self.__dict__:
             self.__dict__["_warned"] = True  # the dataclass is frozen
@@ -436,8 +438,3 @@ class Reward:
                 "tags, which are scored as text. Pass strip_thinking=True to score the answers."
             )
             raise_text_warnings([{"kind": "thinking", "text": message}])
-
-
-def _has_think_tag(text: str) -> bool:
-    """Return whether a text contains a think tag. Look for ">" first: it takes 20 ns, not 1 µs."""
-    return "<think>" in text or "</think>" in text

@@ -722,12 +722,12 @@ def token_ids(
     if is_column(values) and not _is_array(values) and not is_file(values):
         values = iterate_items("token ids", values)
     read_rows = _read_array_rows if _is_array(values) else _read_list_rows
-    integers, ends, segment_ends = read_rows(values)
-    if lengths is not None:
-        integers, ends = _cut_rows(integers, ends, _check_collection("lengths", lengths))
-    if not len(integers):  # the address of an empty buffer may not be aligned
-        integers = memoryview(array("q", (0,)))
     try:
+        integers, ends, segment_ends = read_rows(values)
+        if lengths is not None:
+            integers, ends = _cut_rows(integers, ends, _check_collection("lengths", lengths))
+        if not len(integers):  # the address of an empty buffer may not be aligned
+            integers = memoryview(array("q", (0,)))
         return TokenIds(integers, integers.format, ends, segment_ends, rules)
     except InputError as error:
         hint = " (expected 0 or more). Name the id of padding with token_ids(..., pad=...)"

@@ -150,8 +150,9 @@ def accept_ids(method: Method) -> Method:
         hypotheses = arguments[0] if arguments else keywords.get("hypotheses")
         if not takes_ids(self, hypotheses):
             return function(self, *arguments, **keywords)
-        inputs = dict(zip(("hypotheses", "references"), arguments, strict=False)) | keywords
-        for role in ("hypotheses", "references"):
+        roles = ("hypotheses", "references", "sources")
+        inputs = dict(zip(roles, arguments, strict=False)) | keywords
+        for role in roles[:2]:
             if role in inputs:
                 inputs[role] = read_token_ids(role, inputs[role])
         if function.__name__ == "score":

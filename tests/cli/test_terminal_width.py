@@ -20,6 +20,7 @@ CEDAR = SYSTEMS[1]
 LONG_NAME = "newstest2022.de-en.hyp.transformer-big-with-back-translation-and-tagging-seed-1"
 ONE, THREE = (REFERENCE, "-i", CEDAR), (REFERENCE, "-i", *SYSTEMS)
 LONG_NAMES = (REFERENCE, "-i", *(f"{LONG_NAME}{i}={SYSTEMS[i % 2]}" for i in range(12)))
+UNLIKE_NAMES = (REFERENCE, "-i", f"{LONG_NAME}={CEDAR}", f"{'another-system-' * 6}={SYSTEMS[0]}")
 BY_DOCUMENT = ("--docs", DOCUMENTS, "--by", "document")
 FAST_TESTS = ("-parn", "99", "-ci", "99")
 
@@ -39,6 +40,7 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", *THREE, *FAST_TESTS),
     "compare --explain": ("compare", *THREE, *FAST_TESTS, "--explain", "-m", "all"),
     "compare long names": ("compare", *LONG_NAMES, *FAST_TESTS, "--explain"),
+    "compare documents, unlike names": ("compare", *UNLIKE_NAMES, *FAST_TESTS, *BY_DOCUMENT),
     "compare documents": ("compare", *THREE, *FAST_TESTS, *BY_DOCUMENT),
     "compare references": (
         *("compare", OTHER_REFERENCE, *THREE),
@@ -64,6 +66,8 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
     "family show": ("family", "show", "bleu-ncs", "mteval-v13a", "nltk-corpus-7"),
     "family score": ("family", "score", *ONE),
     "family score of three systems": ("family", "score", *THREE, "--relatives"),
+    "family score of long names": ("family", "score", *LONG_NAMES, "--relatives", "-q"),
+    "family score of unlike names": ("family", "score", *UNLIKE_NAMES, "-q"),
     "family which": ("family", "which", "47.0", *ONE),
     "family which without match": ("family", "which", "89.12", *ONE),
     "testset list": ("testset", "list"),

@@ -30,6 +30,7 @@ from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.output import Progress, Results, UsageError
 from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
+from truebleu.text.system_names import ShortNames
 from truebleu.text.terminal_layout import format_count
 
 # The result of an action: an object for JSON, and elements for other formats.
@@ -171,14 +172,18 @@ def _score_members(options: argparse.Namespace) -> FamilyResult:
     ]
     # Tables are sorted by the first system's scores.
     first = next(iter(scores_by_system.values()))
-    systems = scores_by_system if len(scores_by_system) > 1 else None
+    short_names = ShortNames(scores_by_system)
+    systems = {short_names.shorten(name): one for name, one in scores_by_system.items()}
     blocks: list[Block] = []
     for is_bounded, title in ((True, ""), (False, "Scores without an upper bound")):
-        header, *cells = first.format_rows(bounded=is_bounded, systems=systems, scale=options.scale)
+        header, *cells = first.format_rows(
+            bounded=is_bounded, systems=systems if len(systems) > 1 else None, scale=options.scale
+        )
         if cells:
             blocks += [Heading(2, title)] if title else []
             blocks.append(Table.from_text_rows(header, cells, (0, len(header) - 1)))
     blocks += [Paragraph(line, "note") for line in first.list_defects()]
+    blocks += [Paragraph(short_names.note, "note")] if short_names else []
     return {"scores": rows, **_describe_resegmentation(inputs)}, blocks
 
 

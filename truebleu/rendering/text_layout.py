@@ -172,9 +172,15 @@ def _lay_out_columns(table: Table) -> dict[int, _ColumnLayout]:
 def _shorten_names(table: Table, width: int) -> Table:
     """Return the table, with names shortened in the middle if this makes it fit into the width.
 
-    If the table does not fit, names take at most half of the width.
+    If the table does not fit, names take at most half of the width, and headers a quarter.
     """
     layouts = _lay_out_columns(table)
+    if _measure_width(layouts, list(layouts)) > width:
+        columns = [
+            one.replace(header=shorten_text(one.header, width // 4)) for one in table.columns
+        ]
+        table = table.replace(columns=columns)
+        layouts = _lay_out_columns(table)
     excess = _measure_width(layouts, list(layouts)) - width
     names = [i for i in layouts if not table.columns[i].group and table.columns[i].is_left_aligned]
     widest = max(names, key=lambda i: layouts[i].width, default=None)

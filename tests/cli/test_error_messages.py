@@ -1,5 +1,6 @@
 """Error messages: one place per message, the user's options, and the option that serves instead."""
 
+import gzip
 import re
 
 import pytest
@@ -145,6 +146,11 @@ def test_message_names_each_place_once(folder, truebleu_command, line):
         ("testset get --all-since x", "--all-since: expected a whole number from 1 to 9,999"),
         ("latency hyp -ci 0 --level 0.9", "--level has no effect with --confidence 0"),
         ("meta --human hyp --resample documents", "--resample has no effect without --confidence"),
+        ("compare ref -i hyp -par", "-par/--paired-ar has no effect with one system"),
+        ("compare ref -i hyp --test bs", "--test has no effect with one system"),
+        ("compare ref -i hyp --correction bh", "--correction has no effect with one system"),
+        ("report ref -i hyp -o x --baseline hyp", "--baseline has no effect with one system"),
+        ("compare ref -i hyp=hyp,ref -parn 9", "-parn/--paired-ar-n has no effect with one"),
         ("family", "missing ACTION"),
         ("matrix x.csv", "x.csv: truebleu matrix does not read tables"),
         ("matrix .", ".: expected a file, found a folder"),
@@ -230,3 +236,69 @@ def test_both_metrics_called_ibleu_are_distinguished(folder, truebleu_command, c
     text = " ".join((result.output + result.error).split())
     assert "viewer iBLEU (Madnani 2011)" in text
     assert "Sun and Zhou 2012" in text or "ibleu-viewer" in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("score", "score -m bleu chrf", "score -m sari", "compare -m chrf ter", "compare -m sari"),
+        *("segments", "segments -m bleu chrf", "segments -o x", "segments -o x -m bleu chrf"),
+        *("explain", "explain -m sari", "explain -n 1", "check --min 1", "report -o x.html"),
+    ],
+)
+def test_source_of_another_length_is_refused(folder, truebleu_command, words):
+    command, *options = words.split()
+    result = truebleu_command(command, "ref", "-i", "hyp", "-src", "one", *options)
+    assert (result.status, result.output) == (1, "")
+    assert "different numbers of segments: sources (one) 1, hypotheses (hyp) 2" in result.error
+
+
+@pytest.mark.parametrize("form", ["jsonl", "tsv", "text", "sacrebleu"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("long -i longer", "hypotheses (longer) 9001, reference 1 (long) 9000; segment 9001"),
+        ("long -i long longer", "hypotheses (longer) 9001, reference 1 (long) 9000; segment 9001"),
+        ("long -i long -src longer", "sources (longer) 9001, hypotheses (long) 9000, reference 1"),
+        ("longer long -i longer", "reference 1 (longer) 9001, reference 2 (long) 9000; segment"),
+        ("table -nr 2 -i long", "hypotheses (long) 9000, reference"),
+        ("short.gz -i hyp", "hypotheses (hyp) 2, reference 1 (short.gz) 1; segment 2"),
+        ("ref -i empty", "hypotheses (empty): no segments"),
+    ],
+)
+def test_segments_writes_nothing_if_lengths_differ(
+    folder, tmp_path, truebleu_command, words, message, form
+):
+    (tmp_path / "long").write_text("a b\n" * 9000, "utf-8")
+    (tmp_path / "longer").write_text("a b\n" * 9000 + "no newline", "utf-8")
+    (tmp_path / "short.gz").write_bytes(gzip.compress(b"a\n"))
+    result = truebleu_command("segments", *words.split(), "-f", form)
+    assert (result.status, result.output) == (1, "")
+    assert message in result.error
+
+
+def test_several_systems_share_a_source_from_standard_input(folder, truebleu_command):
+    words = ("segments", "ref", "-i", "hyp", "ref", "-m", "sari", "-src")
+    expected = truebleu_command(*words, "numbers")
+    assert (expected.status, expected.output.count("\n")) == (0, 4)
+    assert truebleu_command(*words, "-", input=b"1\n2\n").output == expected.output
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (["score", "", "-i", "hyp"], "REF"),
+        (["score", "ref", "-i", ""], "-i/--input"),
+        (["compare", "ref", "-i", "hyp", ""], "-i/--input"),
+        (["report", "ref", "-i", "hyp", "-o", ""], "-o/--output"),
+        (["segments", "ref", "-i", "hyp", "--source="], "-src/--source"),
+        (["check", "ref", "-i", "hyp", "--min", "1", "--junit="], "--junit"),
+        (["history", ""], "FILE"),
+        (["latency", ""], "FILE"),
+        (["matrix", ""], "REF"),
+    ],
+)
+def test_empty_file_name_is_refused(folder, truebleu_command, words, place):
+    result = truebleu_command(*words)
+    assert (result.status, result.output) == (2, "")
+    assert result.error.startswith(f"truebleu: error: {place}: empty file name")

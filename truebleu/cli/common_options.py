@@ -542,8 +542,11 @@ class Parser(argparse.ArgumentParser):
             flag = "/".join(action.option_strings)
             if value is None or action.metavar not in FILE_METAVARS:
                 continue
+            words = [value] if isinstance(value, str) else value
+            if "" in words:
+                self.error(f"{flag or action.metavar}: empty file name")
             if flag not in OUTPUT_FLAGS:
-                input_words += [value] if isinstance(value, str) else value
+                input_words += words
             elif value != "-" and not value.startswith("/dev/"):
                 first_flag = output_flags.setdefault(_identify_file(value), flag)
                 if first_flag != flag:

@@ -219,6 +219,7 @@ def _build_table_requests(
                 order=options.order,
                 workers=options.threads,
             )
+        _refuse_unused_tests(options, request)
         request.progress = progress.callback
         request.language = metric_options.get_language_tag(options)
         yield dict(zip(within, key, strict=True)), request
@@ -268,6 +269,7 @@ def build_request(
             documents=documents,
             workers=options.threads,
         )
+    _refuse_unused_tests(options, request)
     request.labels = labels
     request.language = metric_options.get_language_tag(options)
     if inputs is not None:
@@ -308,6 +310,17 @@ def _build_significance(options: argparse.Namespace) -> Significance:
             correction=options.correction,
             resample="buckets" if getattr(options, "bucket", None) else options.resample,
         )
+
+
+def _refuse_unused_tests(options: argparse.Namespace, request: Request) -> None:
+    """Raise UsageError for options of significance tests if there is only one system."""
+    flags = {"paired_ar": "-par/--paired-ar", "paired_ar_n": "-parn/--paired-ar-n"}
+    flags |= {"correction": "--correction", "baseline": "--baseline"}
+    # The number of bootstrap resamples is also for intervals.
+    if options.paired_bs_n is None and options.test != "none":
+        flags |= {"test": "--test", "paired_bs": "-pbs/--paired-bs"}
+    if len(request.runs) == 1:
+        shared.refuse_options(options, flags, "has no effect with one system")
 
 
 def _collect_external_scores(

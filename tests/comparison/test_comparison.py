@@ -809,3 +809,27 @@ def test_metric_names_may_be_separated_by_commas():
     )
     with pytest.raises(ValueError, match="expected the name of one metric, found 'bleu,chrf'"):
         truebleu.metric("bleu,chrf")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda *texts, source: compare({"A": texts[0]}, texts[1], source=source),
+        lambda *texts, source: check(*texts, minimum=1, source=source),
+        lambda *texts, source: report({"A": texts[0]}, texts[1], source=source),
+        lambda *texts, source: truebleu.explain(*texts, source=source),
+        lambda *texts, source: truebleu.explain(*texts, source=source, segment=1),
+    ],
+)
+@pytest.mark.parametrize("source", [["x"], ("x", "y", "z"), Path("source.txt")], ids=repr)
+def test_number_of_sources_is_checked_if_no_metric_reads_them(
+    function, source, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("source.txt").write_text("x\ny\nz", "utf-8")
+    count = 1 if source == ["x"] else 3
+    with pytest.raises(InputError, match=rf"sources (\(source.txt\) )?{count}, hypotheses 2"):
+        function(["a b", "c d"], ["a b", "c e"], source=source)
+    function(["a b", "c d"], ["a b", "c e"], source=["x", "y"])
+    with pytest.raises(TypeError, match=r"sources?: dict is unordered"):
+        function(["a b", "c d"], ["a b", "c e"], source={"x": "y"})

@@ -17,13 +17,16 @@ from truebleu.cli.output import UsageError, print_message
 from truebleu.text import caption_files
 from truebleu.text.argument_checks import is_whole_number, suggest_names
 from truebleu.text.segments import (
+    COMPRESSED_SUFFIXES,
     NO_TABLE_FILES,
     BufferedLines,
     File,
     LineSubset,
+    check_segment_counts,
     expand_home,
     get_table_format,
     is_rereadable,
+    is_stream,
     make_rereadable,
 )
 from truebleu.text.system_names import format_path, guess_file_kind, name_systems
@@ -183,16 +186,22 @@ class Inputs:
             raise UsageError("--hyp-docs has no effect without --resegment")
         for file in self.systems.values():
             file.signature_fields = self.signature
-        if len(self.systems) > 1 and self._reference_count == 1:
-            for file in self._references:
-                if not is_rereadable(file.path):
-                    raise UsageError(
-                        f"{file.path} can be read only once, but several systems need the "
-                        "references. Save them to a file"
-                    )
+        if len(self.systems) > 1:
+            self._prepare_for_several_systems()
         if options.input is None:
             _check_piped_input(options.references)
         warn_about_signatures(options, len(self.reference_columns), self.signature)
+
+    def _prepare_for_several_systems(self) -> None:
+        """Keep a source that can be read only once. Raise UsageError for such references."""
+        if is_stream(self.source):
+            self.source = make_rereadable(self.source)
+        for file in self._references if self._reference_count == 1 else ():
+            if not is_rereadable(file.path):
+                raise UsageError(
+                    f"{file.path} can be read only once, but several systems need the "
+                    "references. Save them to a file"
+                )
 
     def _read_captions(self, options: argparse.Namespace) -> None:
         """Read COCO's JSON files: the references, and each output in the order of the images."""
@@ -333,6 +342,21 @@ class Inputs:
         # Like sacreBLEU, ignore trailing white space. Additional tabs belong to the last reference.
         lines = self._references[0].read_lines()
         return [tuple(line.rstrip().split("\t", self._reference_count - 1)) for line in lines]
+
+    def check_line_counts(self) -> None:
+        """Raise InputError for different numbers of lines in files that are quickly counted.
+
+        Commands that write results while they read call this method first.
+        """
+        references = {f"reference {i}": file for i, file in enumerate(self._references, 1)}
+        for output in self.systems.values() if self._captions is None else ():
+            inputs = {"sources": self.source, "hypotheses": output, **references}
+            counts = {
+                file.format_label(role): file.count_lines()
+                for role, file in inputs.items()
+                if file and not (is_stream(file) or file.path.endswith(COMPRESSED_SUFFIXES))
+            }
+            check_segment_counts(counts)
 
     @property
     def reference_columns(self) -> list[File]:

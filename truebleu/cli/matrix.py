@@ -314,7 +314,7 @@ class MatrixWriter(Record):
         names = ["source", "rank", "candidate", score, "text"]
         texts = ["source", "text"] if self.options.moses else ["text"]
         fields: dict[str, Any] = {"text_names": texts, "shortened_names": ["text"]}
-        writer = None
+        writer = None if output.form == LINES else self.make_writer(*names, **fields)
         sources = self._read_sources(file)
         count, expected = 0, files.estimate_line_count(file)
         while batch := list(islice(sources, BATCH_SOURCES)):
@@ -332,10 +332,9 @@ class MatrixWriter(Record):
                 for name, result in zip(labels, results, strict=True)
                 for rank, index in enumerate(result.ranking[: self.options.top_k or 1], 1)
             ]
-            if output.form == LINES:
+            if writer is None:
                 output.write("".join(f"{row[4]}\n" for row in rows))
             else:
-                writer = writer or self.make_writer(*names, **fields)
                 writer.write(_transpose_rows(rows, len(names)))
             count += sum(map(len, candidates))
             self.progress("scoring candidates", count, expected)

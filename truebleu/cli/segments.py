@@ -79,6 +79,8 @@ def run(options: argparse.Namespace) -> None:
     if options.docs is not None and options.resegment is None:
         raise UsageError("--docs has no effect without --resegment")
     inputs = files.Inputs(options)
+    if options.output is None:
+        inputs.check_line_counts()
     output.short_names = ShortNames(inputs.systems)
     expected = sum(files.estimate_line_count(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}

@@ -100,6 +100,8 @@ def explain(
     inputs = list(named_inputs.values())
     resolved_metric = resolved_metric.adapt_to_inputs(*inputs)
     names_by_metric = {resolved_metric: resolved_metric.name}
+    if source is not None and not isinstance(inputs[0], str):
+        source = corpus_inputs.recognize_single_column("source", source)
     if isinstance(inputs[0], str) or segment is not None:
         hypotheses, references, source = _select_segment(
             resolved_metric, inputs, references, source, segment, workers
@@ -163,7 +165,9 @@ def _select_segment(
     for corpus in corpora:
         # This call validates the input.
         sources = [source] if metric.NEEDS_SOURCE else ()
-        metric.score(corpus, references, *sources, workers=workers, check_text=False)
+        table = metric.statistics(corpus, references, *sources, workers=workers)
+        if source is not None:
+            corpus_inputs.check_source_count(source, corpus, len(table))
     selected = [segments.get_segment(corpus, references, segment) for corpus in corpora]
     if source is not None:
         source, _ = segments.get_segment(source, references, segment)

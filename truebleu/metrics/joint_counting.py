@@ -76,6 +76,7 @@ def compute_statistics_or_errors(
         if metric.NAME in LOW_SCORES
     )
     scan_sample(summary, corpus, has_low_score=has_low_score)
+    _check_source_count(scored_metrics, corpus, summary["segments"])
     return tables, _add_token_count(summary, scored_metrics, tables)
 
 
@@ -102,13 +103,22 @@ def compute_batch_statistics(
     # An empty first batch is an error; an empty later batch is the end of the text.
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
     scan_sample(summary, corpus)
+    segment_count = 0
     while summary["segments"]:
+        segment_count += summary["segments"]
         statistics = _split_table_by_metric(metrics, table, summary, corpus)
         tables = [statistics[metric] for metric in metrics]
         pairs = zip(metrics, tables, strict=True)
         summary = _add_token_count(summary, metrics, tables)
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         table, summary = run.table(segments)
+    _check_source_count(metrics, corpus, segment_count)
+
+
+def _check_source_count(metrics: Sequence[Metric[Any]], corpus: Corpus, count: int) -> None:
+    """Raise InputError unless there is one source per segment. Metrics check what they read."""
+    if corpus.sources is not None and not any(metric.NEEDS_SOURCE for metric in metrics):
+        corpus_inputs.check_source_count(corpus.sources, corpus.hypotheses, count)
 
 
 def scan_sample(summary: Summary, corpus: Corpus, *, has_low_score: bool = False) -> None:

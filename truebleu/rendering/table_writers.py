@@ -166,7 +166,7 @@ class _LineWriter(RowWriter):
         self.start()
 
     def start(self) -> None:
-        """Write the beginning of the output."""
+        """Prepare the beginning of the output."""
 
     def format_cell(self, value: Any) -> str:
         """Format a text for an output line."""
@@ -222,9 +222,18 @@ class TSVWriter(_LineWriter):
         return format_cell(value, self.SEPARATOR)
 
     def start(self) -> None:
-        """Write the header."""
-        if not self.output.score_only:
-            self.output.write(self.SEPARATOR.join(map(self.format_cell, self.header)) + "\n")
+        """Prepare the header, which precedes the first row."""
+        cells = map(self.format_cell, self.header)
+        self._header = "" if self.output.score_only else self.SEPARATOR.join(cells) + "\n"
+
+    def write(self, columns: Sequence[Any]) -> None:
+        """Write rows, preceded by the header on the first call."""
+        self.output.write(self._header + "".join(self.format_lines(columns)))
+        self._header = ""
+
+    def finish(self) -> None:
+        """Write the header if there are no rows."""
+        self.output.write(self._header)
 
 
 class CSVWriter(TSVWriter):

@@ -529,7 +529,7 @@ def _read_documents(
         if line_documents is not None:
             if not has_documents:
                 raise InputError("hypothesis_documents requires documents= for the references")
-            line_names = read_document_names("hypothesis_documents", line_documents, len(lines))
+            line_names = read_document_names("hypothesis documents", line_documents, len(lines))
         elif has_documents and len(lines) == len(reference_documents):
             line_names = reference_documents
             if all(re.fullmatch(r"docid=\d+", name) for name in reference_documents):

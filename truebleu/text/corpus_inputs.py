@@ -23,6 +23,7 @@ from truebleu.text.argument_checks import describe_type
 from truebleu.text.segments import (
     File,
     as_file,
+    check_segment_counts,
     is_column,
     is_file,
     is_rereadable,
@@ -222,12 +223,19 @@ def read_text_list(role: str, texts: Hypotheses) -> list[str]:
 def read_sources(sources: Hypotheses | None, segment_count: int) -> list[str]:
     """Return the source of each segment. Raises InputError for another number of sources."""
     texts = read_text_list("sources", recognize_sources(sources))
-    if len(texts) != segment_count:
-        raise InputError(
-            f"the inputs have different numbers of segments: sources {len(texts)}, "
-            f"hypotheses {segment_count}"
-        )
+    check_segment_counts({"sources": len(texts), "hypotheses": segment_count})
     return texts
+
+
+def check_source_count(sources: Any, hypotheses: Any, segment_count: int) -> None:
+    """Raise InputError unless there is one source per segment, if no metric reads the sources."""
+    label, count = "sources", segment_count
+    if is_file(sources):
+        file = as_file(sources)
+        label, count = file.format_label(label), file.count_lines()
+    elif hasattr(sources, "__len__"):
+        count = len(sources)
+    check_segment_counts({label: count, label_hypotheses(hypotheses): segment_count})
 
 
 def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
@@ -535,11 +543,7 @@ class Splitter:
                     number - 1 + sum(item is not absent for item in column)
                     for column in remaining_columns
                 ]
-                listed_counts = ", ".join(map("{} {}".format, column_labels, counts))
-                raise InputError(
-                    f"the inputs have different numbers of segments: {listed_counts}; "
-                    f"segment {min(counts) + 1} is not in every input"
-                )
+                check_segment_counts(dict(zip(column_labels, counts, strict=True)))
             tokens, *reference_items = row
             present_references = [
                 list(reference)

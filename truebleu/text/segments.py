@@ -178,6 +178,13 @@ class File:
                 text = fields[self.column - 1]
             yield text
 
+    def count_lines(self) -> int:
+        """Return the number of lines, which are not validated."""
+        count, chunk = 0, b"\n"
+        for chunk in self.iter_chunks():
+            count += _kernel.count_lines(chunk)
+        return count + (not chunk.endswith(b"\n"))
+
     def read_first_lines(self, max_bytes: int) -> list[bytes]:
         """Return the complete lines in about the first `max_bytes` bytes of UTF-8."""
         chunks, size = [], 0
@@ -689,6 +696,19 @@ def name_references(references: Any) -> list[str]:
         get_file_name(column) or (f"reference {i}" if has_columns else "references")
         for i, column in enumerate(references if has_columns else [references], 1)
     ]
+
+
+def check_segment_counts(counts: Mapping[str, int]) -> None:
+    """Raise InputError if inputs have different numbers of segments, which are given by label."""
+    label = next(iter(counts), "")
+    if len(set(counts.values())) > 1:
+        if not counts[label]:
+            raise InputError(f"{label}: no segments (expected at least one)")
+        listed_counts = ", ".join(map("{} {}".format, counts, counts.values()))
+        raise InputError(
+            f"the inputs have different numbers of segments: {listed_counts}; "
+            f"segment {min(counts.values()) + 1} is not in every input"
+        )
 
 
 def label_by_file_name(role: str, value: Any) -> str:

@@ -85,7 +85,9 @@ def _judge_ngrams(
             Counter({ngram: len(present) * k for ngram, k in count_ngrams(tokens, n).items()})
             for tokens in texts
         )
-        others = sum((count_ngrams(tokens, n) for tokens in present), Counter())
+        others: Counter[Any] = Counter()
+        for tokens in present:
+            others.update(count_ngrams(tokens, n))
         added, needed = (
             Counter(dict.fromkeys((ngram for ngram in counts if ngram not in original), 1))
             for counts in (output, others)

@@ -225,10 +225,7 @@ class SentenceSARI(SegmentMeanMetric):
         numbers: list[tuple[float, ...]] = []
         for source, (text, references) in zip(sources, texts, strict=True):
             words = list(map(split, (source, text, *references)))
-            orders = []
-            for n in ORDERS:
-                in_source, in_text, *in_references = (count_ngrams(one, n) for one in words)
-                orders.append(compute(in_source, in_text, in_references))
+            orders = [compute(*(count_ngrams(one, n) for one in words)) for n in ORDERS]
             keep, delete, add = (sum(values) / 4 for values in zip(*orders, strict=True))
             total = keep + add + delete if self.variant == "t2t" else keep + delete + add
             numbers.append((total / 3, add, keep, delete))
@@ -236,11 +233,7 @@ class SentenceSARI(SegmentMeanMetric):
 
 
 def _compute_parts(
-    source: Counter[Any],
-    hypothesis: Counter[Any],
-    references: Sequence[Counter[Any]],
-    *,
-    missing: float,
+    source: Counter[Any], hypothesis: Counter[Any], *references: Counter[Any], missing: float
 ) -> tuple[float, float, float]:
     """Return an order's values of keep, delete and add, as in SARI.py or Hugging Face evaluate.
 
@@ -251,7 +244,9 @@ def _compute_parts(
         Counter({ngram: len(references) * n for ngram, n in counts.items()})
         for counts in (source, hypothesis)
     )
-    reference_counts = sum(references, Counter())
+    reference_counts: Counter[Any] = Counter()
+    for reference in references:
+        reference_counts.update(reference)
     kept_ngrams, kept_by_references = source & hypothesis, source & reference_counts
     good = kept_ngrams & reference_counts
     precision = _average_shares(good, kept_ngrams, missing)
@@ -280,7 +275,7 @@ def _average_shares(good: Mapping[Any, int], total: Mapping[Any, int], missing: 
 
 
 def _compute_t2t_parts(
-    source: Collection[Any], hypothesis: Collection[Any], references: Sequence[Counter[Any]]
+    source: Collection[Any], hypothesis: Collection[Any], *references: Counter[Any]
 ) -> tuple[float, float, float]:
     """Return an order's values of keep, delete and add, as in tensor2tensor.
 

@@ -55,6 +55,21 @@ class ComparisonView(RecordView):
         ]
         return {**content, "groups": groups}
 
+    def _format_title(self) -> str:
+        groups = self._content.get("groups")
+        if groups is None:
+            return ", ".join(system["name"] for system in self._content["systems"])
+        return ", ".join(_format_group_name(one["group"]) for one in groups)
+
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
+        from truebleu.comparison.comparison_layout import build_records
+
+        if "groups" not in self._content:
+            yield from build_records(self._content)
+        for group in self._content.get("groups", ()):
+            for record in build_records(group["comparison"]):
+                yield {**record, **group["group"]}
+
     def _build_format(
         self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
     ) -> Iterator[Any]:
@@ -226,14 +241,6 @@ class Comparison(ComparisonView):
         pairs = self._content["pairs"]
         return next((one for one in pairs if metric and one["metric"] == metric["name"]), None)
 
-    def _format_title(self) -> str:
-        return ", ".join(self)
-
-    def _build_records(self) -> Iterator[Mapping[str, Any]]:
-        from truebleu.comparison import comparison_layout
-
-        return comparison_layout.build_records(self._content)
-
     def __reduce__(self) -> tuple[Any, ...]:
         # The texts are not pickled, because they may be large.
         return (Comparison, (self._content, None, self._scale))
@@ -283,16 +290,6 @@ class Comparisons(ComparisonView):
     def COLUMNS(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
         """The group columns, followed by the columns of a comparison."""
         return (*self._content["within"], *Comparison.COLUMNS)
-
-    def _format_title(self) -> str:
-        return ", ".join(_format_group_name(group["group"]) for group in self._content["groups"])
-
-    def _build_records(self) -> Iterator[Mapping[str, Any]]:
-        from truebleu.comparison import comparison_layout
-
-        for group in self._content["groups"]:
-            for record in comparison_layout.build_records(group["comparison"]):
-                yield {**record, **group["group"]}
 
     def __iter__(self) -> Iterator[Comparison]:
         return (Comparison(group["comparison"]) for group in self._content["groups"])

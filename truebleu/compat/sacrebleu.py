@@ -38,21 +38,13 @@ def main() -> None:
     try:
         run()  # type: ignore[no-untyped-call]
     finally:
-        _flush_standard_output()
-
-
-def _flush_standard_output() -> None:
-    """Flush standard output, and exit with status 1 if that fails.
-
-    Otherwise Python would retry at exit, and return status 120.
-    """
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(f"truebleu-sacrebleu: standard output: {error.strerror}")
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except OSError as error:
+            # Otherwise, Python would retry at exit, and return status 120 instead of 1.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(f"truebleu-sacrebleu: standard output: {error.strerror}")
 
 
 try:

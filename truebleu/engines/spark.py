@@ -75,7 +75,20 @@ def _make_state_table(
     RuntimeError if Spark is missing or too old.
     """
     states = _sum_partitions(data, _prepare_sums(data, hyp, ref, **options))
-    return states if options.get("nulls") == "skip" else _fail_on_nulls(states, hyp, ref)
+    if options.get("nulls") == "skip":
+        return states
+    counts = [F.col("null_hypotheses"), F.col("null_references")]
+    message = F.concat(
+        F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp}: "),
+        counts[0].cast("string"),
+        F.lit(f" nulls, {', '.join(as_column_names('ref', ref))}: "),
+        counts[1].cast("string"),
+        F.lit(" nulls in one group. Use nulls='skip' to omit and count incomplete rows."),
+    )
+    # Jobs fail if any nulls were counted.
+    return states.where(
+        F.when(counts[0] + counts[1] > 0, F.raise_error(message)).otherwise(F.lit(True))
+    )
 
 
 def sums(
@@ -311,21 +324,6 @@ def _merge_states(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFram
             F.array_compact(F.array(*columns)).alias("statistics"),
         )
         .select(*map(_quote_column, keys), *STATE_COLUMNS)
-    )
-
-
-def _fail_on_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
-    """Return the table with a condition that makes jobs fail if any nulls were counted."""
-    counts = [F.col("null_hypotheses"), F.col("null_references")]
-    message = F.concat(
-        F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp}: "),
-        counts[0].cast("string"),
-        F.lit(f" nulls, {', '.join(as_column_names('ref', ref))}: "),
-        counts[1].cast("string"),
-        F.lit(" nulls in one group. Use nulls='skip' to omit and count incomplete rows."),
-    )
-    return states.where(
-        F.when(counts[0] + counts[1] > 0, F.raise_error(message)).otherwise(F.lit(True))
     )
 
 

@@ -133,9 +133,8 @@ def kendall_like(
     hits = sum(row[1] for row in rows)
     pairs = hits + sum(row[2] + row[4] for row in rows)
     value = (2 * hits - pairs) / pairs if pairs else nan
-    return _average_rows(
-        "kendall-like", average, [value], _count_cells(human_matrix), pairs=pairs, hits=hits
-    )
+    cells = len(list_rated_cells(human_matrix))
+    return _average_rows("kendall-like", average, [value], cells, pairs=pairs, hits=hits)
 
 
 def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | None = 0.0) -> Value:
@@ -168,7 +167,7 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
 def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
     """Return tie-calibrated accuracy: `acc_eq` with the epsilon that maximizes it."""
     human_matrix, scores = _align_matrices(gold, metric, average)
-    cells = _count_cells(human_matrix)
+    cells = len(list_rated_cells(human_matrix))
     pairs = cells * (cells - 1) // 2
     if average == "none" and pairs > MAX_SORTED_PAIRS:
         raise InputError(
@@ -247,7 +246,8 @@ def spa(
         abs(one - other) for one, other in zip(human_leads, metric_leads, strict=True)
     )
     value = 1 - total_difference / (exchanges * len(human_leads)) if human_leads else nan
-    return _average_rows("spa", "none", [value], _count_cells(human_matrix), pairs=len(human_leads))
+    cells = len(list_rated_cells(human_matrix))
+    return _average_rows("spa", "none", [value], cells, pairs=len(human_leads))
 
 
 def count_permuted_leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
@@ -280,8 +280,9 @@ def _align_matrices(gold: Any, metric: Any, average: str) -> tuple[Matrix, Matri
     return human_matrix, align_metric(human_matrix, Matrix.from_scores(metric, "metric"), "metric")
 
 
-def _count_cells(gold: Matrix) -> int:
-    return sum(1 for value in gold.values if not isnan(value))
+def list_rated_cells(gold: Matrix) -> list[int]:
+    """Return the indices of the cells with a human score."""
+    return [i for i, value in enumerate(gold.values) if not isnan(value)]
 
 
 def _compute_correlation(

@@ -338,22 +338,29 @@ def _read_tree(
     if needs_segments and SEGMENTS not in levels:
         levels.append(SEGMENTS)
     stored, computed, by_name = _split_metrics(tree, pairs, metrics, preset)
-    judged = [
-        read_judged_systems(
-            tree,
-            pair,
-            metrics=stored,
-            computed={
-                name: _adapt_to_target_language(metric, pair) if name in by_name else metric
+    judged = []
+    for pair in pairs:
+        try:
+            target = languages.get_target_language(pair)
+        except ValueError:
+            adapted = computed  # the language is unknown
+        else:
+            adapted = {
+                name: metric.adapt_to_language(target) if name in by_name else metric
                 for name, metric in computed.items()
-            },
-            levels=levels,
-            gold=gold,
-            selection=selection,
-            workers=workers,
+            }
+        judged.append(
+            read_judged_systems(
+                tree,
+                pair,
+                metrics=stored,
+                computed=adapted,
+                levels=levels,
+                gold=gold,
+                selection=selection,
+                workers=workers,
+            )
         )
-        for pair in pairs
-    ]
     if stored is None:
         common = [name for name in judged[0].metrics if all(name in one.metrics for one in judged)]
         judged = [
@@ -406,11 +413,3 @@ def _split_metrics(
         unofficial = (name for name in stored if name not in official)
         return [*official, *unofficial], computed, by_name
     return stored, computed, by_name
-
-
-def _adapt_to_target_language(metric: Any, pair: str) -> Any:
-    try:
-        target = languages.get_target_language(pair)
-    except ValueError:
-        return metric  # the language is unknown
-    return metric.adapt_to_language(target)

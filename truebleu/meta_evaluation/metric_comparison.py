@@ -15,7 +15,7 @@ from typing import Any
 
 from truebleu._kernel import InputError, Stack, Stream, Table, exceeding, outcomes, subset_sums
 from truebleu.meta_evaluation import agreement_statistics
-from truebleu.meta_evaluation.agreement_statistics import STATISTICS, Value
+from truebleu.meta_evaluation.agreement_statistics import STATISTICS, Value, list_rated_cells
 from truebleu.meta_evaluation.human_scores import JudgedSystems, Scores
 from truebleu.meta_evaluation.score_files import Matrix
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Task
@@ -68,7 +68,7 @@ def run_perm_both_test(
     Daniel Deutsch, Rotem Dror and Dan Roth (2021): A statistical analysis of summarization
     evaluation metrics using resampling methods. TACL 9.
     """
-    cells = [_list_rated_cells(one) for one in gold]
+    cells = [list_rated_cells(one) for one in gold]
     human = [one.values[i] for one, rated in zip(gold, cells, strict=True) for i in rated]
     metric_values = [
         [
@@ -122,10 +122,6 @@ def run_perm_both_test(
                 if lead >= observed[first] - observed[second] - SLACK:
                     counts[first, second] += 1
     return Trials(counts, trials, exact, "PERM-BOTH")
-
-
-def _list_rated_cells(gold: Matrix) -> list[int]:
-    return [i for i, value in enumerate(gold.values) if not isnan(value)]
 
 
 def _standardize_scores(values: Sequence[float]) -> list[float]:
@@ -378,7 +374,7 @@ def _resample_pearson(
     gold: Matrix, metric: Matrix, units: Sequence[Sequence[int]], stream: Stream, samples: int
 ) -> list[float]:
     """Return Pearson's r of each resample, from the moments of the resampled units."""
-    cells = _list_rated_cells(gold)
+    cells = list_rated_cells(gold)
     human_by_cell, metric_by_cell = (
         dict(zip(cells, _standardize_scores([one.values[i] for i in cells]), strict=True))
         for one in (gold, metric)
@@ -552,7 +548,7 @@ def _test_metric_pairs(
     for (i, j), p_value in p.items():
         williams_p = None
         if task.statistic == "pearson" and task.average == "none":
-            cells = _list_rated_cells(gold[0])
+            cells = list_rated_cells(gold[0])
             ours, theirs = ([metric_matrices[k][0].values[c] for c in cells] for k in (i, j))
             correlation = agreement_statistics.pearson(ours, theirs).value
             if correlation is not None:

@@ -118,13 +118,10 @@ def open_text(entry: CatalogueEntry, langpair: str) -> PairText:
 
     Raises OfflineError and DownloadError, and InputError for invalid files.
     """
-    if entry.folder is not None:
-        return _open_user_text(entry, langpair, entry.folder)
-    return find_text(entry, langpair) or fetch_texts(entry, [langpair])[0][langpair]
-
-
-def _open_user_text(entry: CatalogueEntry, langpair: str, folder: str) -> PairText:
-    """Return the text of a language pair of a user's test set, without copying its files."""
+    folder = entry.folder
+    if folder is None:
+        return find_text(entry, langpair) or fetch_texts(entry, [langpair])[0][langpair]
+    # A user's test set is read without copying its files.
     files = entry.list_files(langpair)
     field_lines: Iterator[tuple[str, Iterable[str]]]
     if entry.kind == USER_KIND:

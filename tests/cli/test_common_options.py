@@ -19,7 +19,7 @@ EXAMPLES = ROOT / "examples" / "de-en"
 REFERENCE = EXAMPLES / "reference.a.en"
 SYSTEMS = [EXAMPLES / f"{name}.en" for name in ("cedar", "birch")]
 SIGNATURE = "nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0"
-FAST_OPTIONS = ["-parn", "9", "-ci", "9"]
+FAST_OPTIONS = ["--test", "none", "-ci", "9"]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 

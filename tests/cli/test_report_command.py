@@ -258,7 +258,7 @@ def test_report_prints_warnings(report_files, write, truebleu_command):
     ("extra_options", "status", "message"),
     [
         ("-i short.txt", 1, "different numbers of segments"),
-        ("-src short.txt", 1, "sources (short.txt) 2, hypotheses (cedar.txt) 12"),
+        ("-src short.txt", 1, "different numbers of segments: sources (short.txt) 2"),
         ("--docs short.txt", 1, "documents (short.txt) has 2 segments"),
         (
             "--labels bad.tsv",

@@ -277,7 +277,7 @@ def test_random_strings_survive(texts):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source": SOURCE[1:]}, "source has 11 segments, but the systems have 12"),
+        ({"source": SOURCE[1:]}, "segments: sources 11, hypotheses 12"),
         ({"documents": ["d"] * 13}, "documents has 13 segments, but the systems have 12"),
         ({"documents": "d"}, "documents: expected a list of strings or a pathlib.Path"),
         ({"documents": ["d"] * 11 + [None]}, "documents: segment 12 has no label"),

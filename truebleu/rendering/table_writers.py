@@ -150,6 +150,8 @@ class _LineWriter(RowWriter):
     # Template of a cell that contains a list of scores.
     LIST_TEMPLATE = "{}"
     IS_EXACT = True
+    # Text that precedes the first row.
+    _opening = ""
 
     def __init__(self, output: Any, table: TableSpec) -> None:
         super().__init__(output, table)
@@ -211,7 +213,11 @@ class _LineWriter(RowWriter):
         return map(self._template.__mod__, zip(*cells, strict=False))
 
     def write(self, columns: Sequence[Any]) -> None:
-        self.output.write("".join(self.format_lines(columns)))
+        self.output.write(self._opening + "".join(self.format_lines(columns)))
+        self._opening = ""
+
+    def finish(self) -> None:
+        self.output.write(self._opening)
 
 
 class TSVWriter(_LineWriter):
@@ -224,16 +230,7 @@ class TSVWriter(_LineWriter):
     def start(self) -> None:
         """Prepare the header, which precedes the first row."""
         cells = map(self.format_cell, self.header)
-        self._header = "" if self.output.score_only else self.SEPARATOR.join(cells) + "\n"
-
-    def write(self, columns: Sequence[Any]) -> None:
-        """Write rows, preceded by the header on the first call."""
-        self.output.write(self._header + "".join(self.format_lines(columns)))
-        self._header = ""
-
-    def finish(self) -> None:
-        """Write the header if there are no rows."""
-        self.output.write(self._header)
+        self._opening = "" if self.output.score_only else self.SEPARATOR.join(cells) + "\n"
 
 
 class CSVWriter(TSVWriter):

@@ -153,7 +153,7 @@ unsafe fn match_one_word<V: Vector>(
         return None;
     }
     let mut matches = [0; MAX_ORDER];
-    for (count, used) in matches.iter_mut().zip(&used[..4]) {
+    for (count, used) in matches.iter_mut().zip(used) {
         *count = used.count_ones();
     }
     Some(matches)
@@ -165,7 +165,7 @@ unsafe fn match_four_orders<V: Vector, const CHUNKS: usize>(
     hypothesis: &View<'_>,
     reference: &View<'_>,
     equal: &mut [u64],
-) -> [u64; ORDERS] {
+) -> [u64; 4] {
     let keys = reference.padded_keys();
     // SAFETY: keys are readable past the last token; the caller guarantees that `V` is available.
     let mut chunks = unsafe { [V::load_keys(keys); CHUNKS] };
@@ -174,18 +174,22 @@ unsafe fn match_four_orders<V: Vector, const CHUNKS: usize>(
         *chunk = unsafe { V::load_keys(keys.add(i * V::LANES)) };
     }
     let valid_bits = u64::MAX >> (64 - reference.count());
-    // SAFETY: the caller guarantees that `V` is available.
-    let (mut ends, mut used) = unsafe { (V::orders(0), V::orders(0)) };
+    // The orders are in separate registers: moving them between the lanes of a vector would take
+    // most of the time, because each token waits for the previous one.
+    let (mut ends, mut used) = ([0_u64; 4], [0_u64; 4]);
     for (&key, equal) in hypothesis.keys().iter().zip(equal) {
         // SAFETY: the caller guarantees that `V` is available.
-        unsafe {
-            *equal = V::equal_among(&chunks, key) & valid_bits;
-            ends = V::next_ends(ends, V::orders(0), *equal);
-            (used, _) = V::use_lowest(used, ends, V::unfound());
+        *equal = unsafe { V::equal_among(&chunks, key) } & valid_bits;
+        ends = [*equal, ends[0] << 1 & *equal, ends[1] << 1 & *equal, ends[2] << 1 & *equal];
+        for (used, ends) in used.iter_mut().zip(ends) {
+            // SAFETY: as above.
+            unsafe {
+                let free = V::scalar(ends & !*used);
+                *used = V::scalar(*used | free & free.wrapping_neg());
+            }
         }
     }
-    // SAFETY: the caller guarantees that `V` is available.
-    unsafe { V::each_order(used) }
+    used
 }
 
 /// Count the matches with one reference of 65 to 128 tokens, and at most [`ORDERS`] orders. Comparing

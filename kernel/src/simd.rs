@@ -6,6 +6,8 @@
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
 mod points;
+#[cfg(target_arch = "x86_64")]
+mod utf8;
 
 use std::sync::OnceLock;
 
@@ -177,6 +179,14 @@ pub unsafe trait Vector: Copy {
 
     /// Read 64 bytes.
     unsafe fn load(source: *const u8) -> Self::Bytes;
+    /// Whether [`Vector::continues_utf8`] is implemented.
+    const CHECKS_UTF8: bool = false;
+    /// Return whether 64 bytes continue the three bytes before them as UTF-8. The last character
+    /// may be incomplete.
+    #[inline(always)]
+    unsafe fn continues_utf8(_source: *const u8) -> bool {
+        false
+    }
     /// Compare each byte with `value`.
     unsafe fn equal(bytes: Self::Bytes, value: u8) -> Self::Mask;
     /// Test whether each byte is in the range from `first` to `last`, inclusive.
@@ -195,6 +205,11 @@ pub unsafe trait Vector: Copy {
     #[inline(always)]
     unsafe fn low_bytes(word: u64, count: usize) -> u64 {
         if count < 8 { word & ((1 << (8 * count)) - 1) } else { word }
+    }
+    /// Return `bits`. The compiler does not combine several calls in one vector.
+    #[inline(always)]
+    unsafe fn scalar(bits: u64) -> u64 {
+        bits
     }
     /// Maximum number of keys, 64 or 128, of which comparing all is faster than a hash table.
     const MAX_COMPARED_KEYS: usize = 64;
@@ -416,7 +431,8 @@ unsafe impl Vector for Portable {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Classes, Job, ORDERS, Vector, points};
+    use super::{Classes, Job, ORDERS, Vector, points, utf8};
+    use std::arch::asm;
     use std::arch::x86_64::*;
 
     #[target_feature(
@@ -461,6 +477,16 @@ mod x86 {
         steps
     };
 
+    /// Return `bits`, of which the compiler knows only that they are in a general register.
+    #[inline(always)]
+    fn in_register(mut bits: u64) -> u64 {
+        // SAFETY: there is no instruction.
+        unsafe {
+            asm!("/* {0} */", inout(reg) bits, options(pure, nomem, nostack, preserves_flags));
+        }
+        bits
+    }
+
     #[derive(Clone, Copy)]
     pub struct Avx2;
 
@@ -472,10 +498,16 @@ mod x86 {
         type Keys = [__m256i; 2];
         const LANES: usize = 8;
         const MAX_COMPARED_KEYS: usize = 128;
+        const CHECKS_UTF8: bool = true;
 
         #[inline(always)]
         unsafe fn call<J: Job>(job: J) -> J::Output {
             run_avx2(job)
+        }
+
+        #[inline(always)]
+        unsafe fn continues_utf8(source: *const u8) -> bool {
+            utf8::avx2(source) & utf8::avx2(source.add(32))
         }
 
         #[inline(always)]
@@ -567,6 +599,11 @@ mod x86 {
         #[inline(always)]
         unsafe fn low_bytes(word: u64, count: usize) -> u64 {
             _bzhi_u64(word, 8 * count as u32)
+        }
+
+        #[inline(always)]
+        unsafe fn scalar(bits: u64) -> u64 {
+            in_register(bits)
         }
 
         #[inline(always)]
@@ -702,10 +739,16 @@ mod x86 {
         type Keys = __m512i;
         const LANES: usize = 8;
         const MAX_COMPARED_KEYS: usize = 128;
+        const CHECKS_UTF8: bool = true;
 
         #[inline(always)]
         unsafe fn call<J: Job>(job: J) -> J::Output {
             run_avx512(job)
+        }
+
+        #[inline(always)]
+        unsafe fn continues_utf8(source: *const u8) -> bool {
+            utf8::avx512(source)
         }
 
         #[inline(always)]
@@ -771,6 +814,11 @@ mod x86 {
         #[inline(always)]
         unsafe fn low_bytes(word: u64, count: usize) -> u64 {
             _bzhi_u64(word, 8 * count as u32)
+        }
+
+        #[inline(always)]
+        unsafe fn scalar(bits: u64) -> u64 {
+            in_register(bits)
         }
 
         #[inline(always)]

@@ -36,6 +36,12 @@ impl<'a> Padded<'a> {
         &self.memory[self.start..self.end]
     }
 
+    /// Return the 64 bytes from a position in the text. They may extend past the text.
+    pub fn block(self, position: usize) -> &'a [u8; 64] {
+        let memory = &self.memory[self.start + position..];
+        memory.first_chunk().unwrap_or_else(|| unreachable!("the margin is wider than a block"))
+    }
+
     /// Return a pointer to the start of the text. [`MARGIN`] bytes are readable before and after
     /// the text.
     pub fn pointer(self) -> *const u8 {

@@ -121,6 +121,16 @@ impl LineTable {
         self.irregular.clear();
     }
 
+    /// Add a line if `is_line`, without a branch.
+    #[inline(always)]
+    fn push_if(&mut self, is_line: bool, start: u32, token_end: u32) {
+        let count = self.starts.len() + usize::from(is_line);
+        self.starts.push(start);
+        self.starts.truncate(count);
+        self.token_ends.push(token_end);
+        self.token_ends.truncate(count);
+    }
+
     /// Mark the lines of a block that have bits in `irregular`. `newline` marks the block's line
     /// ends, which are not in the table yet.
     fn mark_irregular(&mut self, mut irregular: u64, newline: u64) {
@@ -212,13 +222,16 @@ impl<R: BlockRule> Job for LexBlocks<'_, R> {
             if result.irregular != 0 {
                 self.lines.mark_irregular(result.irregular, newline);
             }
-            while newline != 0 {
-                let offset = newline.trailing_zeros();
-                newline &= newline - 1;
-                let ends_in_line = (ends & (u64::MAX >> (63 - offset))).count_ones();
-                self.lines.token_ends.push(ended as u32 + ends_in_line);
-                self.lines.starts.push(line_start);
-                line_start = position as u32 + offset + 1;
+            // It is unpredictable whether a block has a newline, but few blocks have two.
+            loop {
+                let ends_in_line = (ends & (newline ^ newline.wrapping_sub(1))).count_ones();
+                self.lines.push_if(newline != 0, line_start, ended as u32 + ends_in_line);
+                let next_start = position as u32 + newline.trailing_zeros() + 1;
+                line_start = if newline == 0 { line_start } else { next_start };
+                newline &= newline.wrapping_sub(1);
+                if newline == 0 {
+                    break;
+                }
             }
             // SAFETY: `reserve_positions` provided space for 64 tokens after the started tokens,
             // and for the extra values that `positions` may write. The number of ended tokens never

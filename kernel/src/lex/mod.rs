@@ -20,7 +20,7 @@ pub mod utf8;
 pub mod whitespace;
 
 use crate::interrupt::{self, Work};
-use crate::simd::Instructions;
+use crate::simd::{Instructions, Job, Vector};
 use crate::text_batches::{Block, BorrowedSegment, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
 use block::{BlockRule, LexBlocks, LineTable};
@@ -246,6 +246,14 @@ impl<'a> Lexed<'a> {
         }
         self.has_lines.then(|| self.lines.line(self.text.bytes(), i))
     }
+
+    /// Return the 64 bytes from the start of line `i`, which may extend past its newline. Return
+    /// `None` if the segments are not lines of a text.
+    #[inline(always)]
+    pub fn line_block(&self, i: usize) -> Option<&'a [u8; 64]> {
+        let has_lines = self.has_lines && self.multiline_segments.is_empty();
+        has_lines.then(|| self.text.block(self.lines.starts[i] as usize))
+    }
 }
 
 /// The position and value of an invalid byte in UTF-8 text.
@@ -331,7 +339,9 @@ impl Lexer {
             }
             Block::Lines { lines, .. } => {
                 let text = lines.padded();
-                check_utf8(text.bytes())?;
+                if !self.instructions.run(CheckUtf8(text)) {
+                    check_utf8(text.bytes())?;
+                }
                 text
             }
             Block::Segments { segments, is_utf8: trusted, .. } => {
@@ -584,6 +594,29 @@ fn lex_token_block(
     );
 }
 
+/// A job that returns true only if newline-terminated text is valid UTF-8. It may return false for
+/// valid text.
+struct CheckUtf8<'a>(Padded<'a>);
+
+impl Job for CheckUtf8<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) -> bool {
+        let Self(text) = self;
+        let length = text.bytes().len();
+        let (mut is_valid, mut end) = (V::CHECKS_UTF8, 0);
+        while is_valid && end < length {
+            // The last block ends with the text, so that it does not depend on the bytes after it.
+            end = length.min(end + 64);
+            // SAFETY: blocks end in the text, whose margin before it is wider than a block and
+            // three bytes, and the caller guarantees that `V` is available.
+            is_valid = unsafe { V::continues_utf8(text.pointer().add(end).sub(64)) };
+        }
+        is_valid
+    }
+}
+
 /// Return an error if newline-terminated text is not valid UTF-8.
 fn check_utf8(text: &[u8]) -> Result<(), InvalidUtf8> {
     if simdutf8::basic::from_utf8(text).is_ok() {
@@ -595,6 +628,45 @@ fn check_utf8(text: &[u8]) -> Result<(), InvalidUtf8> {
             let offset = error.valid_up_to();
             let segment = memchr::memchr_iter(b'\n', &text[..offset]).count();
             Err(InvalidUtf8 { segment, offset, byte: text[offset] })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Instructions;
+
+    #[test]
+    fn test_utf8_check_agrees_with_standard_library() {
+        let sets = Instructions::NAMES.into_iter().filter_map(Instructions::from_name);
+        let sets: Vec<_> = sets.filter(|set| set.is_available()).collect();
+        let checks_all = |set| matches!(set, Instructions::Avx2 | Instructions::Avx512);
+        let edges =
+            [0, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC]
+                .into_iter()
+                .chain([0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF]);
+        let edges: Vec<u8> = edges.collect();
+        let digit = |i: usize, place: u32| edges[i / edges.len().pow(place) % edges.len()];
+        // All sequences of three of these bytes before the fourth, at the edges of blocks and text.
+        for i in 0..edges.len().pow(3) {
+            for (last, before, after) in
+                [(b'a', 0, 0), (0x80, 61, 0), (0xBF, 30, 64), (0xBF, 62, 7)]
+            {
+                let bytes = [digit(i, 0), digit(i, 1), digit(i, 2), last];
+                let (before, after) = (vec![b'a'; before], vec![b'a'; after]);
+                let mut text = PaddedBuffer::default();
+                text.clear();
+                for bytes in [&before[..], &bytes, &after, b"\n"] {
+                    text.buffer_mut().extend_from_slice(bytes);
+                }
+                text.finish();
+                let is_utf8 = std::str::from_utf8(text.padded().bytes()).is_ok();
+                for &set in &sets {
+                    let is_checked = set.run(CheckUtf8(text.padded()));
+                    assert_eq!(is_checked, is_utf8 && checks_all(set), "{bytes:?} {set:?}");
+                }
+            }
         }
     }
 }

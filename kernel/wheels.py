@@ -52,6 +52,11 @@ def main() -> None:
     names = options.what or [*PLATFORMS, "sdist"]
     if unknown := set(names) - {*PLATFORMS, "sdist"}:
         parser.error(f"{' '.join(unknown)}: unknown (expected {', '.join([*PLATFORMS, 'sdist'])})")
+    has_mingw = ON_WINDOWS or shutil.which("x86_64-w64-mingw32-dlltool")
+    if "windows-x86_64" in names and not has_mingw:
+        parser.error(
+            "windows-x86_64 needs MinGW (Debian and Ubuntu: apt-get install gcc-mingw-w64-x86-64)"
+        )
     options.out.mkdir(parents=True, exist_ok=True)
     options.out = options.out.resolve()
     os.chdir(backend.ROOT)

@@ -193,7 +193,7 @@ class Inputs:
         warn_about_signatures(options, len(self.reference_columns), self.signature)
 
     def _prepare_for_several_systems(self) -> None:
-        """Keep a source that can be read only once. Raise UsageError for such references."""
+        """Store a source that can be read only once, and raise UsageError for such references."""
         if is_stream(self.source):
             self.source = make_rereadable(self.source)
         for file in self._references if self._reference_count == 1 else ():

@@ -282,6 +282,7 @@ def _list_option_words(command: Command, options: argparse.Namespace, folder: st
     for action in parser.actions:
         value = getattr(options, action.dest, None)
         is_default = value is None or value == action.default
+        # Several flags may set one destination.
         is_other_flag = action.nargs == 0 and action.const != value
         if is_default or is_other_flag or action.dest in (*seen_options, *OMITTED_OPTIONS):
             continue

@@ -37,38 +37,9 @@ class ComparisonView(RecordView):
 
     WIDTH = 80
 
-    @classmethod
-    def _list_systems(cls, content: Content) -> Iterable[str]:
-        groups = content.get("groups")
-        comparisons = [content] if groups is None else [one["comparison"] for one in groups]
-        return [system["name"] for one in comparisons for system in one["systems"]]
-
-    @classmethod
-    def _rescale(cls, content: Content) -> Content:
-        from truebleu.comparison.display_scale import rescale_comparison
-
-        if "groups" not in content:
-            return rescale_comparison(content)
-        groups = [
-            {**one, "comparison": rescale_comparison(one["comparison"])}
-            for one in content["groups"]
-        ]
-        return {**content, "groups": groups}
-
-    def _format_title(self) -> str:
-        groups = self._content.get("groups")
-        if groups is None:
-            return ", ".join(system["name"] for system in self._content["systems"])
-        return ", ".join(_format_group_name(one["group"]) for one in groups)
-
-    def _build_records(self) -> Iterator[Mapping[str, Any]]:
-        from truebleu.comparison.comparison_layout import build_records
-
-        if "groups" not in self._content:
-            yield from build_records(self._content)
-        for group in self._content.get("groups", ()):
-            for record in build_records(group["comparison"]):
-                yield {**record, **group["group"]}
+    def _list_groups(self) -> list[tuple[str, Content]]:
+        """Return the title and contents of each comparison. A single comparison has no title."""
+        raise NotImplementedError
 
     def _build_format(
         self, output_format: str, *, digits: int | None = None, short: bool = False, **options: Any
@@ -76,14 +47,7 @@ class ComparisonView(RecordView):
         from truebleu.comparison import comparison_text, overview, paper_layout
         from truebleu.comparison.comparison_columns import format_segments
 
-        # The title and contents of each comparison. A single comparison has no title.
-        groups = [("", self._content)]
-        if "groups" in self._content:
-            note = {"name_note": self._content.get("name_note", "")}
-            groups = [
-                (_format_group_name(one["group"]), {**one["comparison"], **note})
-                for one in self._content["groups"]
-            ]
+        groups = self._list_groups()
         if output_format == "text":
             return comparison_text.build_text_blocks(groups, digits, short=short, **options)
         if output_format == "html":
@@ -241,6 +205,27 @@ class Comparison(ComparisonView):
         pairs = self._content["pairs"]
         return next((one for one in pairs if metric and one["metric"] == metric["name"]), None)
 
+    def _list_groups(self) -> list[tuple[str, Content]]:
+        return [("", self._content)]
+
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        return [system["name"] for system in content["systems"]]
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        from truebleu.comparison import display_scale
+
+        return display_scale.rescale_comparison(content)
+
+    def _format_title(self) -> str:
+        return ", ".join(self)
+
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
+        from truebleu.comparison import comparison_layout
+
+        return comparison_layout.build_records(self._content)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # The texts are not pickled, because they may be large.
         return (Comparison, (self._content, None, self._scale))
@@ -290,6 +275,38 @@ class Comparisons(ComparisonView):
     def COLUMNS(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
         """The group columns, followed by the columns of a comparison."""
         return (*self._content["within"], *Comparison.COLUMNS)
+
+    def _list_groups(self) -> list[tuple[str, Content]]:
+        name_note = {"name_note": self._content.get("name_note", "")}
+        return [
+            (_format_group_name(group["group"]), {**group["comparison"], **name_note})
+            for group in self._content["groups"]
+        ]
+
+    @classmethod
+    def _list_systems(cls, content: Content) -> Iterable[str]:
+        comparisons = [group["comparison"] for group in content["groups"]]
+        return [system["name"] for one in comparisons for system in one["systems"]]
+
+    @classmethod
+    def _rescale(cls, content: Content) -> Content:
+        from truebleu.comparison import display_scale
+
+        rescale = display_scale.rescale_comparison
+        groups = [
+            {**group, "comparison": rescale(group["comparison"])} for group in content["groups"]
+        ]
+        return {**content, "groups": groups}
+
+    def _format_title(self) -> str:
+        return ", ".join(_format_group_name(group["group"]) for group in self._content["groups"])
+
+    def _build_records(self) -> Iterator[Mapping[str, Any]]:
+        from truebleu.comparison import comparison_layout
+
+        for group in self._content["groups"]:
+            for record in comparison_layout.build_records(group["comparison"]):
+                yield {**record, **group["group"]}
 
     def __iter__(self) -> Iterator[Comparison]:
         return (Comparison(group["comparison"]) for group in self._content["groups"])

@@ -485,7 +485,7 @@ class _MetricColumn:
         if self.result is None or system_runs.has_several_runs(self.runs):
             return None
         segment_count = self.measure.segments * self.segments_per_unit
-        if segment_count < FEW_SEGMENTS or any(map(_REFERENCE_NAME.search, self.runs)):
+        if segment_count < FEW_SEGMENTS or any(map(is_reference_name, self.runs)):
             return None
         best, second = self.metric_order[:2]
         difference = self.result.get_difference(best, second)
@@ -580,3 +580,12 @@ HUMAN_AGREEMENT = Path(__file__).with_name("human_agreement.json")
 _REFERENCE_NAME = re.compile(
     r"(?:^|[\W\d_])(?:ref|reference|human)s?[-_.]?(?:[A-Za-z]|\d+)?(?:[\W_]|$)", re.IGNORECASE
 )
+
+
+def is_reference_name(name: str) -> bool:
+    """Return whether a system's name shows that its text is a human translation.
+
+    >>> [is_reference_name(one) for one in ("wmt22.en-de.ref.A", "refB", "human", "refined")]
+    [True, True, True, False]
+    """
+    return _REFERENCE_NAME.search(name) is not None

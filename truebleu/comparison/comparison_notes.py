@@ -126,9 +126,7 @@ def build_data_limit_notes(
             "p-values do not include this variation.",
             metric_names=variable,
         )
-    for first, second in results[0].pairs if results else ():
-        if not all(one.get_difference(first, second).identical for one in results or ()):
-            continue
+    for first, second in _find_identical_systems(results):
         # A warning about these outputs already names them.
         if same_outputs.get(first, first) == same_outputs.get(second, second):
             continue
@@ -298,3 +296,12 @@ def _describe_document_effect(results: Sequence[PairedTests], documents: Segment
                     "--resample documents."
                 )
     return sentence
+
+
+def _find_identical_systems(results: Sequence[PairedTests] | None) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of systems that have equal statistics in every segment, for every metric."""
+    if not results:
+        return
+    for pair, difference in results[0].pairs.items():
+        if difference.identical and all(r.get_difference(*pair).identical for r in results[1:]):
+            yield pair

@@ -41,6 +41,9 @@ def rescale_comparison(content: Content) -> Content:
         }
         return {**part, "scores": scores}
 
+    def rescale_pairs(pairs: Any) -> list[Any]:
+        return [rescale_entry(pair["metric"], pair) for pair in pairs]
+
     agreement = content["human_agreement"]
     rescaled = {
         **content,
@@ -54,16 +57,13 @@ def rescale_comparison(content: Content) -> Content:
             }
             for system in content["systems"]
         ],
-        "pairs": [rescale_entry(pair["metric"], pair) for pair in content["pairs"]],
+        "pairs": rescale_pairs(content["pairs"]),
         "human_agreement": agreement and rescale_entry(agreement["metric"], agreement),
         "documents": content["documents"] and list(map(rescale_systems, content["documents"])),
     }
     if "by_reference" in content:
         rescaled["by_reference"] = [
-            {
-                **rescale_systems(reference),
-                "pairs": [rescale_entry(pair["metric"], pair) for pair in reference["pairs"]],
-            }
+            {**rescale_systems(reference), "pairs": rescale_pairs(reference["pairs"])}
             for reference in content["by_reference"]
         ]
     return rescaled | _rebuild_sentences(rescaled)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import isfinite
 from typing import Any, Self, TypedDict, Unpack
 
@@ -56,16 +55,17 @@ class Check(View):
     @property
     def passed(self) -> bool:
         """True if there is at least one condition and all conditions hold."""
-        metrics = self._content["metrics"]
-        conditions = [one["passed"] for metric in metrics for one in metric["conditions"]]
+        conditions = [one["passed"] for one in self._iterate_conditions()]
         return bool(conditions) and all(conditions)
 
     @property
     def failures(self) -> list[str]:
         """One sentence per condition that does not hold."""
-        metrics = self._prepare_for_readers()._content["metrics"]  # noqa: SLF001
-        conditions = [one for metric in metrics for one in metric["conditions"]]
+        conditions = self._prepare_for_readers()._iterate_conditions()  # noqa: SLF001
         return [one["message"] for one in conditions if not one["passed"]]
+
+    def _iterate_conditions(self) -> Iterator[Mapping[str, Any]]:
+        return (one for metric in self._content["metrics"] for one in metric["conditions"])
 
     def __bool__(self) -> bool:
         return self.passed
@@ -442,17 +442,16 @@ class CheckJob:
         columns = [
             column for _, column in segments.label_reference_columns(request.original_references)
         ]
-        inputs = [request.original_systems[self.system], *columns]
-        texts = chain(
-            [segments.read_texts("hypotheses", request.systems[self.system])],
-            segments.read_reference_streams(request.references),
+        hashes = map(segments.hash_texts, segments.read_reference_streams(request.references))
+        references = []
+        for i, digest in enumerate(hashes):
+            column = columns[i] if i < len(columns) else None
+            references.append(log.Input(_get_input_path(column, f"reference {i + 1}"), digest))
+        hypotheses = segments.read_texts("hypotheses", request.systems[self.system])
+        hypothesis = log.Input(
+            _get_input_path(request.original_systems[self.system], self.system),
+            segments.hash_texts(hypotheses),
         )
-        logged_inputs = []
-        for i, text in enumerate(texts):
-            path = f"reference {i}" if i else self.system
-            if i < len(inputs) and segments.is_file(inputs[i]):
-                path = str(segments.as_file(inputs[i]).path)
-            logged_inputs.append(log.Input(path, segments.hash_texts(text)))
         time = log.get_log_time()
         return {
             metric: log.Entry(
@@ -463,8 +462,8 @@ class CheckJob:
                 score=score.value,
                 signature=str(score.signature.with_test_set(request.test_set)),
                 segments=segment_count,
-                hypothesis=logged_inputs[0],
-                references=tuple(logged_inputs[1:]),
+                hypothesis=hypothesis,
+                references=tuple(references),
             )
             for metric, score in scores.items()
         }
@@ -519,6 +518,10 @@ def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry
         "note": earlier_entry.note,
         "same_output": earlier_entry.hypothesis.sha256 == entry.hypothesis.sha256,
     }
+
+
+def _get_input_path(texts: Any, default_path: str) -> str:
+    return str(segments.as_file(texts).path) if segments.is_file(texts) else default_path
 
 
 def _is_same_input(first_input: Any, second_input: Any) -> bool:

@@ -400,12 +400,7 @@ def read_tables(text: str, name: str) -> list[TableSetup]:
 
     name: the file name for error messages.
     """
-    # Only the JSON of a report is parsed, because reports contain long lines of data.
-    manifest = text.partition(MANIFEST_TAG)[2].partition("</script>")[0]
-    if manifest:
-        text = manifest
-    elif text.lstrip().startswith("<"):
-        text = unescape_html(text)
+    text = _extract_html(text)
     if text.lstrip().startswith("{"):
         try:
             return [TableSetup(name, describe_result(load_json(text)))]
@@ -455,6 +450,14 @@ def _split_tables(text: str) -> list[str]:
         if earlier and PRINTED_TEST.search(text, ends[-1], earlier[-1].start()):
             ends.append(earlier[-1].end())
     return [text[start:end] for start, end in zip(ends, [*ends[1:], len(text)], strict=True)]
+
+
+def _extract_html(text: str) -> str:
+    """Return the JSON in a report, the text of other HTML, or any other text unchanged."""
+    manifest = text.partition(MANIFEST_TAG)[2].partition("</script>")[0]
+    if manifest:
+        return manifest
+    return unescape_html(text) if text.lstrip().startswith("<") else text
 
 
 def _add_printed_test(setup: SetupDescription, text: str, name: str) -> SetupDescription:

@@ -150,8 +150,7 @@ class TableFiles:
         if len(self.paths) == 1:
             return False
         # Columns that are not in any file are partition columns from folder names.
-        names = ", ".join(quote_string(name.lower()) for name in column_names)
-        name_condition = f"lower(name) IN ({names})"
+        name_condition = f"lower(name) IN ({_quote_strings(name.lower() for name in column_names)})"
         type_count = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
         differing_columns = self._run_query(
             "SELECT min(name), list(DISTINCT file_name), "
@@ -225,7 +224,7 @@ class TableFiles:
     @property
     def _path_list(self) -> str:
         """SQL list of the paths, escaped because DuckDB interprets them as patterns."""
-        return f"[{', '.join(quote_string(glob.escape(path)) for path in self.paths)}]"
+        return f"[{_quote_strings(map(glob.escape, self.paths))}]"
 
     def _format_reader_call(self, options: dict[str, str]) -> str:
         """Format the SQL that reads the files."""
@@ -323,6 +322,10 @@ def quote_name(name: str) -> str:
 def quote_string(text: str) -> str:
     """Return a string as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _quote_strings(strings: Iterable[str]) -> str:
+    return ", ".join(map(quote_string, strings))
 
 
 def _format_table_function(function: str, files: str, options: dict[str, str]) -> str:

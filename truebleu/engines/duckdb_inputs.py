@@ -564,8 +564,9 @@ def _check_ids(
         (fewer,) = joined_ids.filter(condition).aggregate("count(*)").fetchall()[0]
         if fewer:
             examples = format_first_ids(condition, joined_ids)
-            subject = "1 id" if fewer == 1 else f"{fewer} ids"
-            problems.append(f"{subject} with fewer hypotheses than others ({examples})")
+            problems.append(
+                f"{_describe_id_count(fewer)} with fewer hypotheses than others ({examples})"
+            )
     if problems and unjoined != "skip":
         raise InputError(
             f"{name}: {'; '.join(problems)}; every system needs each segment exactly once. Use "
@@ -574,5 +575,9 @@ def _check_ids(
     return f"{name}: {'; '.join(problems)}" if problems else ""
 
 
+def _describe_id_count(count: int) -> str:
+    return "1 id" if count == 1 else f"{count} ids"
+
+
 def _describe_repeated_ids(count: int) -> str:
-    return "1 id is repeated" if count == 1 else f"{count} ids are repeated"
+    return f"{_describe_id_count(count)} {'is' if count == 1 else 'are'} repeated"

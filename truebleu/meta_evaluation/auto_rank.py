@@ -29,11 +29,13 @@ def autorank(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     if not metrics:
         raise ValueError("scores: expected at least one system and one metric")
     for system, values in scores.items():
-        odd = [name for name in metrics if name not in values] or sorted(values.keys() - metrics)
-        if odd:
+        differing = [name for name in metrics if name not in values] or sorted(
+            values.keys() - metrics
+        )
+        if differing:
             raise ValueError(
                 f"scores: {system}: expected the metrics {', '.join(metrics)}, as for the other "
-                f"systems, found a difference in {odd[0]}"
+                f"systems, found a difference in {differing[0]}"
             )
         if not all(isfinite(value) for value in values.values()):
             raise ValueError(f"scores: {system}: expected finite numbers, found {values}")

@@ -126,8 +126,7 @@ def build_agreement_table(content: Content, format_score: NumberFormatter) -> Ta
         tooltip = "weighted mean, with r converted to (1 + r) / 2"
         columns.append(Column("average", "average", tooltip=tooltip))
         for row, metric in zip(rows, metrics, strict=True):
-            average = metric["average"]
-            row.append(Cell("–" if average is None else format_score(average)))
+            row.append(Cell(_format_value(metric["average"], format_score)))
     if any(metric["cluster"] is not None for metric in metrics):
         tooltip = "the first metric is significantly worse than a metric in the previous cluster"
         columns.append(Column("cluster", "average", tooltip=tooltip))
@@ -142,7 +141,7 @@ def build_agreement_table(content: Content, format_score: NumberFormatter) -> Ta
         for row, score in zip(rows, task_scores, strict=True):
             best = len(defined_values) > 1 and score["value"] == max(defined_values)
             cluster = "" if score.get("cluster") is None else str(score["cluster"])
-            value = "–" if score["value"] is None else format_score(score["value"])
+            value = _format_value(score["value"], format_score)
             row.append(Cell(value, cluster, "best" if best else ""))
         if any("interval" in score for score in task_scores):
             level = format_percent(task_scores[0]["interval"]["level"])
@@ -156,6 +155,10 @@ def build_agreement_table(content: Content, format_score: NumberFormatter) -> Ta
 
 def _format_metric_label(metric: Content) -> str:
     return f"{metric['name']}{' (no reference)' if metric['reference_free'] else ''}"
+
+
+def _format_value(value: float | None, format_score: NumberFormatter) -> str:
+    return "–" if value is None else format_score(value)
 
 
 def format_threshold(value: float) -> str:

@@ -302,7 +302,10 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFil
         return self.LOWER_IS_BETTER
 
     def adapt_to_inputs(self, *texts: object) -> Self:
-        """Return the metric for these texts. Raise InputError if it cannot score token ids."""
+        """Return the metric, with the tokenizer "ids" if the texts are token ids.
+
+        Raises InputError if the metric cannot score token ids.
+        """
         has_ids = any(isinstance(text, TokenIds) for text in texts)
         return adapt_to_ids(self) if has_ids else self
 

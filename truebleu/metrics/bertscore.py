@@ -81,14 +81,18 @@ class BERTScore(NeuralMetric):
         layer = self.layer
         if not layer:
             # bert-score's layer for the model, or its last layer, or 0 if both are unknown
-            name = fields["model"].rpartition("@")[0] or fields["model"]
-            folder = find_model_or_none(self.model)
+            name, folder = self._strip_revision(fields["model"]), find_model_or_none(self.model)
             layers_by_model = _read_bert_score_package()[1]
             layer = layers_by_model.get(name) or layers_by_model.get(os.path.basename(name), 0)
             layer_count = _read_layer_count(read_config(folder)) if folder else 0
             if not layer or 0 < layer_count < layer:
                 layer = layer_count
         return fields | ({"layer": str(layer)} if layer else {})
+
+    @staticmethod
+    def _strip_revision(model_name: str) -> str:
+        """Return a model's name without the revision."""
+        return model_name.rpartition("@")[0] or model_name
 
     def _find_versions(self) -> tuple[str, str]:
         release, program = super()._find_versions()
@@ -101,7 +105,7 @@ class BERTScore(NeuralMetric):
         fields = self._build_fields(segment=None)
         layer = int(fields.get("layer", 0))
         self._check_layer(folder, layer)
-        baseline = self._find_baseline(fields["model"].rpartition("@")[0] or fields["model"])
+        baseline = self._find_baseline(self._strip_revision(fields["model"]))
         environment = self._describe_environment()
         scorer = self._load_with_clear_errors(
             _load_scorer, folder, layer, self.idf, baseline, self.device, environment

@@ -336,6 +336,11 @@ class BLEUScore(TableScore):
     _metric: BLEU
 
     @property
+    def _formula(self) -> Formula:
+        """The formula that computes the components of the score when they are requested."""
+        return self._metric.make_formula(segment=self._segment)
+
+    @property
     def value(self) -> float:
         """The score, 0-100, identical to sacreBLEU's to the last bit."""
         metric = self._metric
@@ -357,14 +362,12 @@ class BLEUScore(TableScore):
     @property
     def precisions(self) -> tuple[float, ...]:
         """The smoothed precision of each order (0-100), as in sacreBLEU."""
-        formula = self._metric.make_formula(segment=self._segment)
-        return formula.list_percentages(self.matches, self.totals)
+        return self._formula.list_percentages(self.matches, self.totals)
 
     @property
     def brevity_penalty(self) -> float:
         """The brevity penalty: below 1 if the hypotheses are shorter than the references."""
-        formula = self._metric.make_formula(segment=self._segment)
-        return formula.compute_brevity_penalty(self._row[0], self.reference_length)
+        return self._formula.compute_brevity_penalty(self._row[0], self.reference_length)
 
     @property
     def matches(self) -> tuple[int, ...]:

@@ -212,7 +212,7 @@ class _MeteorProcess:
         if not line.startswith(END_RESPONSE):
             raise MetricFailedError(
                 f"{METRIC_NAME}: the program printed more than {ANSWER_LENGTH} numbers for each of "
-                f"{len(requests)} segments: {line.decode('utf-8', 'replace')[:60]!r}"
+                f"{len(requests)} segments: {_quote_line(line)}"
             )
 
     def _send_requests(self, text: bytes) -> None:
@@ -232,7 +232,7 @@ class _MeteorProcess:
         if len(numbers) != ANSWER_LENGTH or min(numbers) < 0:
             raise MetricFailedError(
                 f"{METRIC_NAME}: segment {segment}: expected {ANSWER_LENGTH} numbers from "
-                f"METEOR 1.5, but the program printed {line.decode('utf-8', 'replace')[:60]!r}"
+                f"METEOR 1.5, but the program printed {_quote_line(line)}"
             )
         return numbers
 
@@ -287,3 +287,7 @@ def _detach_all_processes() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_detach_all_processes)
+
+
+def _quote_line(line: bytes) -> str:
+    return repr(line.decode("utf-8", "replace")[:60])

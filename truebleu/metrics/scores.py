@@ -527,7 +527,7 @@ class TableScore(Score):
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self._metric, self.row, self._references, self._segment, self._value)
-        fields = getattr(self, "_data_fields", {})
+        fields = self._get_data_fields()
         return type(self), arguments, *([(None, {"_data_fields": fields})] if fields else [])
 
     def with_data_fields(self, fields: Mapping[str, str]) -> Self:
@@ -535,6 +535,9 @@ class TableScore(Score):
         score = type(self)(self._metric, self._row, self._references, self._segment, self._value)
         score._data_fields = dict(fields)  # noqa: SLF001
         return score
+
+    def _get_data_fields(self) -> dict[str, str]:
+        return getattr(self, "_data_fields", {})
 
     @property
     def _row(self) -> Sequence[int]:
@@ -552,7 +555,7 @@ class TableScore(Score):
     def signature(self) -> Signature:
         """The signature: settings that reproduce the computation."""
         signature: Signature = self._metric.signature(self._references, segment=self._segment)
-        return signature.with_test_set(getattr(self, "_data_fields", {}))
+        return signature.with_test_set(self._get_data_fields())
 
 
 class OverlapScore(TableScore):

@@ -348,15 +348,23 @@ def lay_out_tokens(block: MarkedTokens, width: int) -> Iterator[Line]:
 def lay_out_chart(block: Chart, width: int) -> Iterator[str]:
     """Yield the lines of a bar chart of the values, scaled to the range from minimum to maximum."""
     values = [point.value for point in block.points]
-    minimum, maximum = min(values), max(values)
-    low, high = f"{minimum:.{block.digits}f}", f"{maximum:.{block.digits}f}"
+    low, high = (f"{end:.{block.digits}f}" for end in (min(values), max(values)))
     bar_width = width - len(low) - len(high) - 2
-    bar_text = BARS[3] * len(values)
-    if minimum < maximum:
-        scale = len(BARS) - 1
-        shares = ((value - minimum) / (maximum - minimum) for value in values)
-        bar_text = "".join(BARS[round(share * scale)] for share in shares)
+    bar_text = draw_bars(values)
     for start in range(0, len(bar_text), bar_width):
         first, last = start == 0, start + bar_width >= len(bar_text)
         before = low if first else " " * len(low)
         yield f"{before} {bar_text[start : start + bar_width]} {high if last else ''}"
+
+
+def draw_bars(values: Sequence[float]) -> str:
+    """Draw numbers as a row of bars, scaled from the lowest to the highest number.
+
+    >>> draw_bars([20, 24, 22, 27])
+    '▁▅▃█'
+    """
+    low, high = min(values), max(values)
+    if low == high:
+        return BARS[3] * len(values)
+    top = len(BARS) - 1
+    return "".join(BARS[round((value - low) / (high - low) * top)] for value in values)

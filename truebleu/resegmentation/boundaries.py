@@ -96,21 +96,18 @@ class _DividedDocument:
         self, before: int, after: int, side: str, edits: list[list[dict[str, Any]]]
     ) -> dict[str, Any]:
         """Return the facts of the boundary between two segments."""
-        places, begins = self.places, self.units.begins
-        index = bisect_left(places, after)
+        index = bisect_left(self.places, after)
         moves = []
         if self.method.compares != "times":
-            # truebleu's methods put text only into segments that have a reference.
-            needs_reference = self.method.is_own
             # Moving the boundary to the left moves the last word before it to the segment after it.
-            if index and (any(self.references[after]) or not needs_reference):
+            if index and self._can_receive(after):
                 start = index - 1
-                while start and places[start] == places[start - 1] and not begins[start]:
+                while start and self._continues_word(start, self.places[start - 1]):
                     start -= 1
                 moves.append(self._describe_move("left", slice(start, index), after))
-            if index < len(places) and (any(self.references[before]) or not needs_reference):
+            if index < len(self.places) and self._can_receive(before):
                 end = index + 1
-                while end < len(places) and places[end] == places[index] and not begins[end]:
+                while end < len(self.places) and self._continues_word(end, self.places[index]):
                     end += 1
                 moves.append(self._describe_move("right", slice(index, end), before))
         next_best = min((move["difference"] for move in moves), default=None)
@@ -124,26 +121,29 @@ class _DividedDocument:
             "close": next_best == 0,
         }
 
+    def _can_receive(self, place: int) -> bool:
+        """Return whether the method may put text into the segment."""
+        return not self.method.is_own or any(self.references[place])
+
+    def _continues_word(self, index: int, place: int) -> bool:
+        """Return whether a unit of the segment belongs to the same word as the unit before it."""
+        return self.places[index] == place and not self.units.begins[index]
+
     def _describe_move(self, direction: str, words: slice, receiver: int) -> dict[str, Any]:
         """Return how the cost changes if a segment receives the words at its boundary."""
         giver = self.places[words.start]
-        keys, places = self.units.keys, self.places
-        own_keys, given_keys = (
-            keys[bisect_left(places, place) : bisect_right(places, place)]
-            for place in (receiver, giver)
-        )
+        keys, own_keys = self.units.keys, self._get_keys(receiver)
+        given_keys = self._get_keys(giver)
         moved = keys[words]
         if direction == "left":
             rest, extended = given_keys[: -len(moved)], [*moved, *own_keys]
         else:
             rest, extended = given_keys[len(moved) :], [*own_keys, *moved]
-        measure_cost = self.method.measure_cost
-        references = self.references
         difference = (
-            measure_cost(rest, references[giver])
-            + measure_cost(extended, references[receiver])
-            - measure_cost(given_keys, references[giver])
-            - measure_cost(own_keys, references[receiver])
+            self._measure(giver, rest)
+            + self._measure(receiver, extended)
+            - self._measure(giver, given_keys)
+            - self._measure(receiver, own_keys)
         )
         return {
             "direction": direction,
@@ -153,9 +153,15 @@ class _DividedDocument:
             "difference": round(difference, 9),
         }
 
+    def _get_keys(self, place: int) -> list[str]:
+        return self.units.keys[bisect_left(self.places, place) : bisect_right(self.places, place)]
+
     def _get_text(self, start: int, end: int) -> str:
         spans = self.units.spans
         return self.units.text[spans[start][0] : spans[end - 1][1]].strip() or " "
+
+    def _measure(self, place: int, keys: Sequence[str]) -> float:
+        return self.method.measure_cost(keys, self.references[place])
 
     def list_words(self, place: int) -> list[dict[str, Any]]:
         """Return the words of a segment and around it, with the segment of each."""

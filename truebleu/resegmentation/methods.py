@@ -130,12 +130,10 @@ class Method:
 
     def list_reference_units(self, text: str) -> list[str]:
         """Return the units of a reference."""
-        text, split = self.prepare_reference(text), self.split
-        if not isinstance(split, PatternSplitter):
-            return split(text).keys
-        # This takes less time than finding the positions of the units, too.
-        keys: list[str] = split.pattern.findall(split.prepare(text) if split.prepare else text)
-        return list(map(split.make_key, keys)) if split.make_key else keys
+        text = self.prepare_reference(text)
+        if isinstance(self.split, PatternSplitter):
+            return self.split.list_keys(text)
+        return self.split(text).keys
 
     def measure_cost(self, keys: Sequence[str], references: Sequence[Sequence[str]]) -> float:
         """Return the lowest cost of aligning one segment's units with one of its references.

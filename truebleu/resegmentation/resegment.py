@@ -53,18 +53,6 @@ from truebleu.text.terminal_layout import format_count, join_words
 # A run of this many units without a counterpart counts as missing or added text; shorter runs are
 # differences in wording.
 MIN_RUN = 5
-# What `Resegmentation.problems` says about segments with a flag: the verb for one segment and for
-# several segments, and the rest of the sentence.
-FLAG_PROBLEMS = {
-    "loop": (
-        *("repeats", "repeat"),
-        "the same words three times or more (is the system in a loop?)",
-    ),
-    "order": (
-        *("matches", "match"),
-        "another place of the text better (was a paragraph moved? Re-segmentation keeps the order)",
-    ),
-}
 # A warning reports a smaller covered share, or a larger share of missing or added text.
 MIN_COVERED, MAX_DIFFERENT = 0.3, 0.1
 # A segment with a smaller share of matching units is flagged as very different from its reference.
@@ -253,13 +241,22 @@ class Resegmentation(Sequence[str]):
         if empty := self.empty_count:
             verb = "is" if empty == 1 else "are"
             problems.append(f"{format_count(empty, 'segment')} {verb} empty")
-        for flag, (singular, plural, problem) in FLAG_PROBLEMS.items():
-            numbers = [i for i, facts in enumerate(self.facts, 1) if flag in facts.flags]
-            if numbers:
-                listed = [*map(str, numbers[:5]), *(["more"] if len(numbers) > 5 else [])]
-                subject = f"segment{'' if len(numbers) == 1 else 's'} {join_words(listed)}"
-                problems.append(f"{subject} {singular if len(numbers) == 1 else plural} {problem}")
+        if loops := self._list_numbers("loop"):
+            verb = "repeats" if len(loops) == 1 else "repeat"
+            problems.append(
+                f"{_format_numbers(loops)} {verb} the same words three times or more (is the "
+                "system in a loop?)"
+            )
+        if moved := self._list_numbers("order"):
+            verb = "matches" if len(moved) == 1 else "match"
+            problems.append(
+                f"{_format_numbers(moved)} {verb} another place of the text better (was a "
+                "paragraph moved? Re-segmentation keeps the order)"
+            )
         return problems
+
+    def _list_numbers(self, flag: str) -> list[int]:
+        return [number for number, facts in enumerate(self.facts, 1) if flag in facts.flags]
 
     def __str__(self) -> str:
         documents = len({facts.document for facts in self.facts}) if self.has_documents else 0
@@ -362,6 +359,16 @@ def resegment(
 def _share_moved(facts: Sequence[SegmentFacts]) -> float:
     unpaired = sum(one.is_unpaired for one in facts)
     return sum(one.is_moved for one in facts) / max(1, unpaired)
+
+
+def _format_numbers(numbers: Sequence[int]) -> str:
+    """Return the numbers of segments as text, at most five.
+
+    >>> _format_numbers([3, 4])
+    'segments 3 and 4'
+    """
+    listed = [*map(str, numbers[:5]), *(["more"] if len(numbers) > 5 else [])]
+    return f"segment{'' if len(numbers) == 1 else 's'} {join_words(listed)}"
 
 
 def _resegment_log(
@@ -480,12 +487,14 @@ def texts_belong_together(text: str, reference: str) -> bool:
     >>> texts_belong_together("yesterday it rained", "it rained all yesterday evening")
     True
     """
-    word_sets = []
-    for keys in (split_text_units(text).keys, split_text_units(reference).keys):
-        pairs = (a + b for a, b in pairwise(keys) if len(a) == len(b) == 1 and a.isalpha())
-        word_sets.append({key for key in keys if len(key) >= 4}.union(pairs))
-    words, reference_words = word_sets
+    words, reference_words = _collect_long_words(text), _collect_long_words(reference)
     return len(words & reference_words) >= 0.2 * len(reference_words) > 0
+
+
+def _collect_long_words(text: str) -> set[str]:
+    keys = split_text_units(text).keys
+    pairs = (a + b for a, b in pairwise(keys) if len(a) == len(b) == 1 and a.isalpha())
+    return {key for key in keys if len(key) >= 4}.union(pairs)
 
 
 def read_reference_rows(references: Any, *, is_required: bool = False) -> list[tuple[str, ...]]:

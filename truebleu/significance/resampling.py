@@ -217,48 +217,48 @@ class _ResamplingRun:
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 
     @cached_property
+    def observed(self) -> list[list[float]]:
+        """The scores of all systems, by measure."""
+        return [
+            [self._average_runs(scores, i) for i in range(len(self.systems))]
+            for scores in self._run_scores
+        ]
+
+    @cached_property
     def _run_scores(self) -> list[list[float]]:
         """The scores of all runs, by measure."""
         return [measure.compute_observed_scores() for measure in self._unit_measures]
 
-    @cached_property
-    def observed(self) -> list[list[float]]:
-        """The scores of all systems, by measure."""
-        return [
-            [fsum(scores[i] for i in members) / len(members) for members in self._run_indices]
-            for scores in self._run_scores
-        ]
+    def _average_runs(self, scores: Sequence[float], system: int) -> float:
+        """Return a system's mean score over its runs."""
+        members = self._run_indices[system]
+        return fsum(scores[i] for i in members) / len(members)
 
     def _get_system_score(self, measure: Measure, system: int) -> float:
-        """Return a system's mean score over its runs."""
-        names = [measure.systems[i] for i in self._run_indices[system]]
-        return fsum(map(measure.get_score, names)) / len(names)
+        return self._average_runs([measure.get_score(name) for name in measure.systems], system)
 
     @cached_property
     def _resampled_systems(self) -> list[list[Scores]]:
         """The scores of all systems in each resample, by measure: means over their runs."""
-        by_measure = []
-        for resampled in self._resampled:
-            by_system = []
-            for indices in self._run_indices:
-                runs = [resampled[i] for i in indices]
-                if len(runs) > 1:
-                    runs = [[fsum(row) / len(runs) for row in zip(*runs, strict=True)]]
-                by_system.append(Scores(runs[0]))
-            by_measure.append(by_system)
-        return by_measure
+        return [
+            [Scores(_average_columns([one[i] for i in indices])) for indices in self._run_indices]
+            for one in self._resampled
+        ]
 
     def _estimate_noise(
-        self, measure_index: int, pair: tuple[int, int]
-    ) -> tuple[list[float], Noise | None]:
-        """Return the difference between two systems in each resample, and its standard errors."""
+        self, measure_index: int, systems: Sequence[int], values: Sequence[float]
+    ) -> Noise | None:
+        """Return the standard errors of a system's mean or of a difference between two systems."""
         run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
-        members = [self._run_indices[system] for system in pair]
-        first, second = (self._resampled_systems[measure_index][system] for system in pair)
-        differences = list(map(sub, first, second))
-        return differences, estimate_noise(
-            [([run_scores[i] for i in m], [resampled[i] for i in m]) for m in members], differences
+        members = [self._run_indices[system] for system in systems]
+        return estimate_noise(
+            [([run_scores[i] for i in m], [resampled[i] for i in m]) for m in members], values
         )
+
+    def _get_resampled_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
+        """Return the difference between two systems in each resample."""
+        first, second = (self._resampled_systems[measure_index][system] for system in pair)
+        return list(map(sub, first, second))
 
     def _split_into_blocks(self, count: int, max_block: int) -> Iterator[int]:
         """Yield block sizes that limit memory use and the time between two progress reports."""
@@ -325,7 +325,8 @@ class _ResamplingRun:
         for measure_index, by_pair in enumerate(run_differences):
             observed = self.observed[measure_index]
             for pair, differences in by_pair.items():
-                _, run_noise = self._estimate_noise(measure_index, pair)
+                resampled = self._get_resampled_differences(measure_index, pair)
+                run_noise = self._estimate_noise(measure_index, pair, resampled)
                 assert run_noise is not None
                 gap = abs(observed[pair[0]] - observed[pair[1]])
                 moved_differences = run_noise.add_run_noise(differences, 0.0, self.seed)
@@ -473,7 +474,8 @@ class _ResamplingRun:
         test_set_error = total_error = sqrt(variance)
         noise = None
         if self.has_several_runs:
-            differences, noise = self._estimate_noise(measure_index, pair)
+            differences = self._get_resampled_differences(measure_index, pair)
+            noise = self._estimate_noise(measure_index, pair, differences)
         if noise is not None:
             ordered = sorted(noise.add_run_noise(differences, mean, self.seed))
             total_error = noise.error
@@ -521,14 +523,25 @@ class _ResamplingRun:
         )
 
 
+def _average_columns(columns: Sequence[Sequence[float]]) -> Sequence[float]:
+    """Return the mean of each row."""
+    if len(columns) == 1:
+        return columns[0]
+    return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
+
+
 def _count_near(ordered: Scores | Sequence[float], centre: float, distance: float) -> int:
     """Return the number of values, in a sorted list, that are nearer to a centre than `distance`.
 
     >>> _count_near([1.0, 2.0, 3.0, 4.0], 2.0, 2.0), _count_near([1.0, 2.0], 2.0, 0.0)
     (3, 0)
     """
-    first = bisect_right(ordered, -distance, key=lambda value: value - centre)
-    return max(0, bisect_left(ordered, distance, key=lambda value: value - centre) - first)
+
+    def subtract_centre(value: float) -> float:
+        return value - centre
+
+    first = bisect_right(ordered, -distance, key=subtract_centre)
+    return max(0, bisect_left(ordered, distance, key=subtract_centre) - first)
 
 
 def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[list[int]]:

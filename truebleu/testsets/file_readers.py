@@ -56,7 +56,7 @@ def _read_wmt_sgml(
     fields = ["src", *references, *documents]
     for path, field in zip(files, fields, strict=False):
         is_plain = may_be_plain and not path.endswith(".sgm")
-        yield field, map(str.rstrip, read_lines(path)) if is_plain else _read_sgml_segments(path)
+        yield field, _read_stripped_lines(path) if is_plain else _read_sgml_segments(path)
     for field in fields[len(files) :]:
         yield field, _read_annotations(files[0], field)
 
@@ -93,9 +93,14 @@ def read_filter_attributes(path: str) -> Iterator[tuple[str | None, str | None]]
             yield language, name
 
 
+def _read_stripped_lines(path: str) -> Iterator[str]:
+    """Return the lines of a file without trailing white space."""
+    return map(str.rstrip, read_lines(path))
+
+
 def _read_plain_text(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
     for field, path in zip(("src", "ref"), get_file_paths(files, raw_folder), strict=False):
-        yield field, map(str.rstrip, read_lines(path))
+        yield field, _read_stripped_lines(path)
 
 
 def _read_tables(_name: str, files: Sequence[str], raw_folder: str) -> Fields:
@@ -308,9 +313,9 @@ def _read_parallel_files(_name: str, files: Sequence[str], raw_folder: str) -> F
     *texts, last = files
     table = os.path.join(raw_folder, last) if last.endswith(".tsv") else None
     source, *references = get_file_paths(texts if table else files, raw_folder)
-    yield "src", map(str.rstrip, read_lines(source))
+    yield "src", _read_stripped_lines(source)
     for letter, path in zip("ABCDEFGH", references, strict=False):
-        yield "ref" if len(references) == 1 else f"ref:{letter}", map(str.rstrip, read_lines(path))
+        yield "ref" if len(references) == 1 else f"ref:{letter}", _read_stripped_lines(path)
     if table:
         rows = [line.split("\t") for line in read_lines(table)]
         columns = {"docid": 0}

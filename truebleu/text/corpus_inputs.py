@@ -228,7 +228,7 @@ def read_sources(sources: Hypotheses | None, segment_count: int) -> list[str]:
 
 
 def check_source_count(sources: Any, hypotheses: Any, segment_count: int) -> None:
-    """Raise InputError unless there is one source per segment, if no metric reads the sources."""
+    """Raise InputError unless there is one source per segment. Use it if no metric reads them."""
     label, count = "sources", segment_count
     if is_file(sources):
         file = as_file(sources)

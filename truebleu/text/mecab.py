@@ -77,7 +77,7 @@ def load_tokenizer(name: str) -> LoadedTokenizer:
 def _load_cached_tokenizer(name: str, configured_folder: str | None) -> LoadedTokenizer:
     dictionary = DICTIONARIES.get(name)
     if dictionary is None:
-        tokenizer, _, _ = LoadedTokenizer.mecab(os.path.expanduser(name.removeprefix("mecab:")))
+        tokenizer, _, _ = LoadedTokenizer.mecab(_get_named_folder(name))
         tokenizer.check()
         return tokenizer
     folder = configured_folder or _find_package_folder(dictionary)
@@ -121,12 +121,15 @@ def describe_missing_data(name: str) -> str:
     return "" if _find_package_folder(dictionary) else dictionary.install_command
 
 
+def _get_named_folder(name: str) -> str:
+    return os.path.expanduser(name.removeprefix("mecab:"))
+
+
 def format_signature_label(name: str) -> str:
     """Return the tokenizer's name in signatures: sacreBLEU's, or one with the dictionary's hash."""
     if dictionary := DICTIONARIES.get(name):
         return f"{name}-{dictionary.version}"
-    folder = os.path.expanduser(name.removeprefix("mecab:"))
-    return f"mecab-{_hash_word_file(folder)[:8]}"
+    return f"mecab-{_hash_word_file(_get_named_folder(name))[:8]}"
 
 
 def _hash_word_file(folder: str) -> str:

@@ -221,7 +221,8 @@ impl TokenIds {
         format!("TokenIds({} segments, {} ids)", self.__len__(), self.texts.low.len())
     }
 
-    /// Pickle the ids as an array. Its last item is ignored; an empty array may be unaligned.
+    /// Pickle the ids as an array. A last item, which is ignored, prevents an empty array, whose
+    /// address may not be aligned.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, ReducedIds<'py>)> {
         let (py, texts) = (slf.py(), &slf.get().texts);
         let ids = (0..texts.low.len()).map(|position| texts.id(position)).chain([0]);

@@ -2,19 +2,6 @@
 
 Importing this package does not import any framework, and each integration requires only its own
 framework. `docs/integrations.md` shows examples; use `truebleu.Accumulator` without a framework.
-
-| framework | module | contents |
-|---|---|---|
-| torch.distributed | `truebleu.integrations.torch` | `all_reduce_` |
-| torchmetrics | `truebleu.integrations.torchmetrics` | `Corpus`, `CorpusBLEU` … |
-| TRL, verl, NeMo, OpenRLHF, verifiers, ms-swift | `truebleu.reward` | `trl`, `verl` … |
-| transformers | `truebleu.integrations.transformers` | `compute_metrics` |
-| evaluate | `truebleu.integrations.evaluate` | `path`, `load` |
-| lm-evaluation-harness | `truebleu.integrations.lm_eval` | `register` |
-| lighteval | `truebleu.integrations.lighteval` | `corpus_metric` |
-| inspect-ai | `truebleu.integrations.inspect_ai` | `metric_scorer`, `bleu` … |
-| MLflow | `truebleu.integrations.mlflow` | `log_result`, `log_segments` |
-| Weights & Biases | `truebleu.integrations.wandb` | `log_result`, `log_segments` |
 """
 
 from __future__ import annotations

@@ -1,12 +1,5 @@
 """Hugging Face evaluate: path of the metric module for `evaluate.load`.
 
-    import evaluate
-    from truebleu.integrations.evaluate import path
-
-    bleu = evaluate.load(path())                 # or evaluate.load(path(), "chrf++") …
-    bleu.add_batch(predictions=[…], references=[…])
-    bleu.compute(tokenize="intl")                # {"score": 27.3, "signature": "nrefs:1|…", …}
-
 Metrics that read sources take a third argument, `sources=[…]`. No network access is required.
 Tested with evaluate 0.4.6 and datasets 5.2.0.
 """

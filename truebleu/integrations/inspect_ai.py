@@ -1,16 +1,9 @@
 """inspect-ai: scorers that log a sentence-level score per sample, and the corpus score.
 
-    from inspect_ai import Task
-    from truebleu.integrations.inspect_ai import bleu, metric_scorer
-
-    Task(dataset=…, solver=…, scorer=bleu(tokenize="intl"))       # logs bleu/corpus 27.3
-    Task(dataset=…, solver=…, scorer=metric_scorer("rouge-l"))    # logs rouge-l/corpus
-
 A sample's target is its reference or list of references; its input is the source, for metrics that
-read sources. Its score is the sentence-level score, 0-100. The score's metadata stores the
-statistics (or texts, if statistics cannot be summed), from which the corpus score is
-computed. Only one epoch is supported: with several, inspect-ai would keep only the statistics of
-the first epoch, and the mean of the scores.
+read sources. The score's metadata stores the statistics (or texts, if statistics cannot be summed),
+from which the corpus score is computed. Only one epoch is supported: with several, inspect-ai would
+keep only the statistics of the first epoch, and the mean of the scores.
 
 Tested with inspect-ai 0.3.285.
 """

@@ -1,14 +1,5 @@
 """lighteval: corpus metrics for user-defined tasks.
 
-    from lighteval.tasks.lighteval_task import LightevalTaskConfig
-    from truebleu.integrations.lighteval import corpus_metric
-
-    task = LightevalTaskConfig(
-        name="my_translation",
-        metrics=[corpus_metric("bleu"), corpus_metric("chrf", word_order=2)],
-        …,
-    )
-
 All gold answers of a document are its references; its query is the source, for metrics that read
 sources. Tested with lighteval 0.13.0; before 0.10, metrics have a different constructor.
 """

@@ -1,21 +1,5 @@
 """lm-evaluation-harness: corpus metrics with new names, for use in YAML tasks.
 
-    # utils.py, next to the task's YAML file
-    from truebleu.integrations.lm_eval import item, register
-
-    register()                                     # "truebleu", "truechrf++", "truerouge-l" …
-    register("truebleu_zh", "bleu", tokenize="zh")
-
-    def process_results(doc, results):             # for several references or sources
-        return {"truebleu": item(doc["references"], results[0])}
-
-    # in the task's YAML file
-    process_results: !function utils.process_results
-    metric_list:
-      - metric: truebleu
-        aggregation: truebleu
-        higher_is_better: true
-
 The harness imports utils.py only if the YAML contains a `!function`. Its built-in metrics do not
 change. Tested with lm-eval 0.4.13; registration was also tested with 0.4.3, where the registry is
 a plain dictionary. Development versions with MetricSpec use the same decorators.

@@ -1,15 +1,5 @@
 """MLflow: logging of scores, comparisons and reports, with signatures that reproduce the scores.
 
-    import mlflow
-    import truebleu as tb
-    from truebleu.integrations.mlflow import log_result, log_segments
-
-    with mlflow.start_run():
-        log_result(tb.bleu(hypotheses, references), prefix="dev", step=1000)   # dev/BLEU
-        log_result(tb.compare(systems, references))     # aspen/BLEU, aspen/BLEU/low … and a page
-        log_result(tb.report(systems, references))      # report.html
-        log_segments(["bleu", "chrf"], hypotheses, references)    # a table
-
 Without a run, MLflow starts one. Signatures are parameters of the run: MLflow raises an error for a
 second signature of the same name, because the scores are not comparable. Tested with
 mlflow-skinny 3.17.2 and an SQLite store.

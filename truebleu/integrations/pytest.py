@@ -1,12 +1,7 @@
 """pytest plugin with the fixture `truebleu_check`, which fails tests if scores are too low.
 
-The fixture is available wherever truebleu is installed:
-
-    def test_translation(truebleu_check):
-        truebleu_check(translate(SOURCES), REFERENCES, minimum=30)
-
-The fixture accepts the arguments of `truebleu.check`. Scores are recorded as properties of the test
-in JUnit XML (`pytest --junit-xml`).
+The fixture is available wherever truebleu is installed. It accepts the arguments of
+`truebleu.check`, and records scores as properties of the test in JUnit XML (`pytest --junit-xml`).
 """
 
 from __future__ import annotations

@@ -1,14 +1,5 @@
 """torch.distributed: exact sums of the statistics of all processes.
 
-    from truebleu import Accumulator
-    from truebleu.integrations.torch import all_reduce_
-
-    total = Accumulator()
-    for batch in this_process_share_of_the_data:
-        total.update(generate(batch), batch["reference"])
-    all_reduce_(total)
-    print(total.compute())  # identical on every process, and to a run with one process
-
 Tested with torch 2.15 (gloo, two processes on one machine). With NCCL the integers are transferred
 from the current CUDA device; this is untested.
 """

@@ -1,16 +1,5 @@
 """torchmetrics: corpus scores of any additive metric, with an integer state.
 
-    from truebleu.integrations.torchmetrics import Corpus, CorpusBLEU
-
-    bleu = CorpusBLEU(tokenize="intl")
-    for preds, target in loader:       # each target is a string or a list of references
-        bleu.update(preds, target)
-    bleu.compute()                     # a tensor (0-100), computed from the sums of all processes
-    bleu.score()                       # a Score with components and a signature
-
-    Corpus("rouge-l")                  # CorpusBLEU, CorpusCHRF and CorpusTER have fixed metrics
-    Corpus("ibleu").update(preds, target, sources)     # metrics that read the source
-
 Integer sums are exact, so the number of processes, batches and merges does not affect the score. A
 32-bit float state, as in other text metrics, cannot count beyond 2**24.
 

@@ -1,15 +1,5 @@
 """transformers: `compute_metrics` for Trainer, for a complete evaluation or batch by batch.
 
-    from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments
-    from truebleu.integrations.transformers import compute_metrics
-
-    trainer = Seq2SeqTrainer(
-        model,
-        Seq2SeqTrainingArguments("out", predict_with_generate=True, batch_eval_metrics=True),
-        eval_dataset=…,
-        compute_metrics=compute_metrics(tokenizer),   # {"bleu": 27.3}, logged as "eval_bleu"
-    )
-
 With `batch_eval_metrics` only the ids of one batch are in memory at a time; the text is stored only
 for metrics without additive statistics. Metrics that read sources use the model's input:
 `include_for_metrics=["inputs"]`. Tested with transformers 5.23.0 (Seq2SeqTrainer.evaluate, both

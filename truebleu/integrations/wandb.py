@@ -1,15 +1,5 @@
 """Weights & Biases: logging of scores, comparisons and reports, with their signatures.
 
-    import truebleu as tb
-    import wandb
-    from truebleu.integrations.wandb import log_result, log_segments
-
-    with wandb.init(project="translation") as run:
-        log_result(tb.bleu(hypotheses, references), prefix="dev", step=1000)   # dev/BLEU
-        log_result(tb.compare(systems, references))     # aspen/BLEU, aspen/BLEU/low … and a page
-        log_result(tb.report(systems, references))      # a page
-        log_segments(["bleu", "chrf"], hypotheses, references)    # a table
-
 Signatures are in the run's config: W&B raises an error for a second signature of the same name,
 because the scores are not comparable. Tested with wandb 0.31.0, offline.
 """

@@ -405,10 +405,7 @@ def test_equal_floats_and_nans_form_one_group_each():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (
-            pa.array([1_000, 1_001]).cast(pa.timestamp("ns")),
-            "row 2 is not a whole number of micro",
-        ),
+        (pa.array([1_000, 1_001]).cast(pa.timestamp("ns")), "row 2 is not a whole number of micro"),
         (pa.array([0, 2**62]).cast(pa.timestamp("s")), "row 2 is not a whole number of micro"),
         (pa.array([0, 86_400_001]).view(pa.date64()), "row 2 is a date with a time of day"),
         (pa.array([1, Decimal("1e40")], pa.decimal256(60, 0)), "row 2 is a decimal of more than"),
@@ -807,10 +804,7 @@ def test_merging_incompatible_sums_raises_error():
     sums = Sums("bleu").update(table)
     for incompatible, message in (
         (Sums("chrf"), r"sums with different metrics cannot be merged \(expected BLEU"),
-        (
-            Sums("bleu", by="hyp"),
-            r"different keys .* \(expected none, found hyp\)",
-        ),
+        (Sums("bleu", by="hyp"), r"different keys .* \(expected none, found hyp\)"),
         (Sums("bleu", bucket=("hyp", 5)), "sums with different keys"),
     ):
         with pytest.raises(InputError, match=message):

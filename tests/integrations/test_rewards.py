@@ -493,10 +493,7 @@ def test_trl_call():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {},
-            "the dataset has no column or key 'reference'; did you mean 'references'",
-        ),
+        ({}, "the dataset has no column or key 'reference'; did you mean 'references'"),
         (
             {"references": "x"},
             "the dataset has no column or key 'x'.* Pass its name: reward.references",
@@ -596,8 +593,7 @@ def test_nemo_rl_step():
 
 
 @pytest.mark.parametrize(
-    "output",
-    [THINKING, "<think>it rains", "  \n", None, "Cafe\u0301", "it rains"],
+    "output", [THINKING, "<think>it rains", "  \n", None, "Cafe\u0301", "it rains"]
 )
 def test_nemo_gym_verify_is_the_servers_reward(output):
     """As resources_servers/wmt_translation/app.py computes it, with sacreBLEU."""

@@ -197,10 +197,7 @@ def test_language_pair_without_checksum_is_not_verified_by_other_pairs(archives,
     [
         ({"other.xml": XML}, "made/all.xml is missing from"),
         ({"made/all.xml": "<dataset"}, "is not XML"),
-        (
-            {"made/all.xml": "<d><src lang='a'/><ref lang='b'/></d>"},
-            "made de-en has no segments",
-        ),
+        ({"made/all.xml": "<d><src lang='a'/><ref lang='b'/></d>"}, "made de-en has no segments"),
     ],
 )
 def test_invalid_archive_is_refused(archives, tmp_path, members, message):
@@ -284,10 +281,7 @@ def test_system_without_all_documents_is_skipped(archives, tmp_path):
     entry = make_xml_entry(archives)
     path = write_registry(
         tmp_path,
-        made={
-            **entry,
-            "data": [[*archives.make("half.tar.gz", {"made/all.xml": incomplete_xml})]],
-        },
+        made={**entry, "data": [[*archives.make("half.tar.gz", {"made/all.xml": incomplete_xml})]]},
     )
     test_set = tb.testset("made", "de-en", registry=path)
     assert (list(test_set.systems), test_set.source) == ([], SRC)

@@ -111,8 +111,7 @@ def test_unknown_name_suggests_closest(small_set, archives, tmp_path):
     ):
         tb.testset("ntrex", "eng-deuu")
     with pytest.raises(
-        tb.InputError,
-        match=r"flores200/dev is not on this machine\. Download FLORES-200",
+        tb.InputError, match=r"flores200/dev is not on this machine\. Download FLORES-200"
     ):
         tb.testset("flores200/dev", "eng_Latn-deu_Latn")
 

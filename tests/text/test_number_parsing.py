@@ -11,21 +11,8 @@ from truebleu.meta_evaluation import score_files as files
 from truebleu.metrics import command_metric
 from truebleu.text.argument_checks import parse_number, parse_whole_number
 
-WRONG = [
-    "1_0",
-    "٣",
-    "1٣",
-    "１",
-    "nan",
-    "inf",
-    "-Infinity",
-    "1e999",
-    "0x1",
-    "1,5",
-    "\xa01",
-    "x",
-    "1 2",
-]
+WRONG = ["1_0", "٣", "1٣", "１", "nan", "inf", "-Infinity", "1e999", "0x1"]
+WRONG += ["1,5", "\xa01", "x", "1 2"]
 RIGHT = {"1": 1.0, " -1.5 ": -1.5, "+.5e1\r": 5.0, "\t2.": 2.0, "1E-2": 0.01}
 
 

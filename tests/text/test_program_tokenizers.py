@@ -194,6 +194,3 @@ def test_every_tokenizer_is_one_for_bleu(name):
     assert 0 < score.value < 100
     assert score.signature["tok"] == name
     assert score.signature.metric() == BLEU(name, effective_order=False)
-
-
-# Tokens in the specification of the BLEU family, from runs of the programs.

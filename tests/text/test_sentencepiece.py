@@ -72,13 +72,9 @@ def lines() -> list[str]:
     """Return the examples' text, and some that has every kind of character."""
     files = sorted(file for file in EXAMPLES.glob("*/*.*") if file.suffix != ".txt")
     text = [line for file in files for line in file.read_text("utf-8").splitlines()]
-    text += [
-        "Ｆｕｌｌ ｗｉｄｔｈ １２３ ½ ﷺ e\u0301 …",
-        "नमस्ते दुनिया।",
-        "これは、ペンです。",
-        "안녕하세요 세계",
-    ]
-    return [*text, "foo <sep> barfoo, in the thing", "A....B!!! 10000 -- «x» 😀😀"]
+    text += ["Ｆｕｌｌ ｗｉｄｔｈ １２３ ½ ﷺ e\u0301 …", "नमस्ते दुनिया।", "これは、ペンです。"]
+    text += ["안녕하세요 세계", "foo <sep> barfoo, in the thing"]
+    return [*text, "A....B!!! 10000 -- «x» 😀😀"]
 
 
 @pytest.fixture(scope="session")
@@ -276,15 +272,14 @@ def test_signatures(model, model_cache, tmp_path):
     assert score.signature.metric() == tb.BLEU(f"spm:{path}", effective_order=False)
     assert pickle.loads(pickle.dumps(metric)) == metric
     code = (
-        "import sys, truebleu as tb; print(tb.metric(sys.argv[1]).score(['a b c d'], ['a b c e']))"
+        "import sys, truebleu as tb; print(tb.metric(sys.argv[1]).sentence('a b c d', 'a b c e'))"
     )
     command = [sys.executable, "-c", code, str(score.signature)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert f"tok:{label} is a SentencePiece model with an unknown path" in done.stderr
     for variable in ("", str(path)):
         environment = {**os.environ, "TRUEBLEU_SPM": os.pathsep.join(["", variable])}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        assert (done.returncode == 0) == bool(variable), done.stderr
+        message = f"tok:{label} is a SentencePiece model with an unknown path"
+        assert (done.returncode == 0) == bool(variable) == (message not in done.stderr)
     assert tb.metric(f"tok:spm:{path}").tokenize == f"spm:{path}"
     for name in sentencepiece.MODELS:
         assert f"|tok:{name}|" in str(tb.BLEU(name).signature(1))
@@ -340,16 +335,19 @@ def published(monkeypatch, archives, name: str, files: list[str], sha256: str | 
     monkeypatch.setitem(sentencepiece.MODELS, name, model_source)
 
 
-def test_downloads(model, archives, model_cache, monkeypatch):
+def test_model_is_downloaded_from_mirrors_and_verified(model, archives, model_cache, monkeypatch):
     content = model("bpe-800").read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
     mirrors = ["none.model", "text", "bpe-800.model"]
-    published(monkeypatch, archives, "flores200", mirrors, sha256)
+    published(monkeypatch, archives, "flores200", mirrors, "0" * 64)
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
-    assert tb.tokenize(lines()[0], "flores200") == tb.tokenize(
-        lines()[0], f"spm:{model('bpe-800')}"
-    )
-    assert archives.requests == 3
+    with pytest.raises(InputError, match=rf"404.*expected {'0' * 64}.*TRUEBLEU_SPM_FLORES200"):
+        tb.tokenize("a", "flores200")
+    assert list(model_cache.iterdir()) == []
+    published(monkeypatch, archives, "flores200", mirrors, sha256)
+    expected = tb.tokenize(lines()[0], f"spm:{model('bpe-800')}")
+    assert tb.tokenize(lines()[0], "flores200") == expected
+    assert archives.requests == 6
     assert (model_cache / "flores200.model").read_bytes() == content
     assert [file.name for file in model_cache.iterdir()] == ["flores200.model"]
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
@@ -359,41 +357,23 @@ def test_downloads(model, archives, model_cache, monkeypatch):
         tb.tokenize("a", "flores200")
 
 
-def test_failed_download_is_reported(model, archives, model_cache, monkeypatch):
-    model("bpe-800")
-    monkeypatch.delenv("TRUEBLEU_OFFLINE")
-    published(monkeypatch, archives, "flores200", ["none.model", "bpe-800.model"], "0" * 64)
-    with pytest.raises(InputError) as error:
-        tb.tokenize("a", "flores200")
-    for part in ("404", f"expected {'0' * 64}", "TRUEBLEU_SPM_FLORES200"):
-        assert part in str(error.value)
-    assert list(model_cache.iterdir()) == []
-
-
-def test_first_download_is_trusted(model, archives, model_cache, monkeypatch):
-    content = model("unigram-800").read_bytes()
-    monkeypatch.delenv("TRUEBLEU_OFFLINE")
-    published(monkeypatch, archives, "flores101", ["unigram-800.model"], None)
-    assert tb.tokenize(lines()[0], "spm")
-    path = model_cache / "flores101.model"
-    assert download.read_recorded_checksum(str(path)) == hashlib.sha256(content).hexdigest()
-    path.write_bytes(model("bpe-800").read_bytes())
-    with pytest.raises(InputError, match=r"not the model of flores101: SHA-256"):
-        tb.tokenize("a", "flores101")
-
-
-def test_invalid_model_is_not_trusted(model, archives, spm_folder, model_cache, monkeypatch):
-    """A page that asks for a password, say."""
+def test_first_valid_model_is_trusted(model, archives, spm_folder, model_cache, monkeypatch):
+    """A page that asks for a password is not a model."""
     (spm_folder / "page.html").write_text("<html>Please log in")
+    content = model("unigram-800").read_bytes()
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
     mirrors = ["page.html", "unigram-800.model"]
     published(monkeypatch, archives, "flores101", mirrors[:1], None)
     with pytest.raises(InputError, match=r"page.html returned the wrong file, .* also wrong: "):
         tb.tokenize(lines()[0], "flores101")
     assert list(model_cache.iterdir()) == []
-    model("unigram-800")
     published(monkeypatch, archives, "flores101", mirrors, None)
-    assert tb.tokenize(lines()[0], "flores101")
+    assert tb.tokenize(lines()[0], "spm")
+    path = model_cache / "flores101.model"
+    assert download.read_recorded_checksum(str(path)) == hashlib.sha256(content).hexdigest()
+    path.write_bytes(model("bpe-800").read_bytes())
+    with pytest.raises(InputError, match=r"not the model of flores101: SHA-256"):
+        tb.tokenize("a", "flores101")
 
 
 # ---- damage ----
@@ -426,14 +406,18 @@ def test_damaged_models(model, name):
                 assert sum(map(len, tokenizer.pieces(text))) < 1000 * len(text)
 
 
-def test_invalid_model_file_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("text", "text: not a SentencePiece model: "),
+        ("none", "file not found: .*none"),
+        ("", "Is a directory"),
+    ],
+)
+def test_invalid_model_file_is_refused(tmp_path, name, message):
     (tmp_path / "text").write_text("not a model")
-    with pytest.raises(InputError, match=r"text: not a SentencePiece model: "):
-        tb.tokenize("a", f"spm:{tmp_path / 'text'}")
-    with pytest.raises(InputError, match=r"file not found: .*none"):
-        tb.tokenize("a", f"spm:{tmp_path / 'none'}")
-    with pytest.raises(InputError, match="Is a directory"):
-        tb.tokenize("a", f"spm:{tmp_path}")
+    with pytest.raises(InputError, match=message):
+        tb.tokenize("a", f"spm:{tmp_path / name}")
 
 
 # ---- published scores ----
@@ -457,16 +441,15 @@ def test_the_scores_of_wmt23(shared):
         for line in read(file):
             system, value = line.split("\t")
             expected.setdefault(system, []).append(float(value))
-        for system, values in expected.items():
-            texts = read(data / "system-outputs" / pair / f"{system}.txt")
-            assert list(metric.segments(texts, references)) == pytest.approx(values, abs=1e-9)
-            segments += len(values)
-        scores = file.with_name(file.name.replace(".seg.", ".sys."))
-        for line in read(scores):
+        system_scores = file.with_name(file.name.replace(".seg.", ".sys."))
+        for line in read(system_scores):
             system, value = line.split("\t")
             texts = read(data / "system-outputs" / pair / f"{system}.txt")
             assert metric.score(texts, references).value == pytest.approx(float(value), abs=1e-9)
-            systems += 1
+            scores = list(metric.segments(texts, references))
+            assert scores == pytest.approx(expected.pop(system), abs=1e-9)
+            systems, segments = systems + 1, segments + len(scores)
+        assert not expected
     assert (systems, segments) == (84, 127_374)
 
 

@@ -24,15 +24,17 @@ def write_decimals(rows):
     return [" ".join(map(str, row)) for row in rows]
 
 
+def score_both(metric, hypotheses, references):
+    """Return the corpus score and the segment scores."""
+    score = metric.score(hypotheses, references, check_text=False)
+    return score.value, list(metric.segments(hypotheses, references))
+
+
 def score_decimals(name, hypotheses, references):
     """Return the corpus score and the segment scores of decimal strings."""
     metric = tb.metric(name) if name == "ter" else tb.metric(name, tokenize="none")
     texts = [tuple(write_decimals(rows)) for rows in references]
-    hypotheses = write_decimals(hypotheses)
-    return (
-        metric.score(hypotheses, texts, check_text=False).value,
-        list(metric.segments(hypotheses, texts)),
-    )
+    return score_both(metric, write_decimals(hypotheses), texts)
 
 
 ids = st.one_of(st.integers(0, 6), st.integers(0, 2**16), st.integers(2**24 - 2, 2**64 - 1))
@@ -51,11 +53,8 @@ def corpora(draw):
 @given(corpora(), st.sampled_from(METRICS))
 def test_scores_equal_scores_of_decimal_strings(corpus, name):
     hypotheses, references = corpus
-    metric, ids = tb.metric(name), tb.token_ids(hypotheses)
-    score = metric.score(ids, references).value
-    assert (score, list(metric.segments(ids, references))) == score_decimals(
-        name, hypotheses, references
-    )
+    expected = score_decimals(name, hypotheses, references)
+    assert score_both(tb.metric(name), tb.token_ids(hypotheses), references) == expected
 
 
 @pytest.mark.parametrize("length", [70, 300, 700, 2100])
@@ -64,10 +63,7 @@ def test_long_segments_equal_decimal_strings(length):
     references = random.zipf(1.3, (6, length)) % (1 << 30)
     hypotheses = np.where(random.random((6, length)) < 0.3, references[:, ::-1], references)
     expected = score_decimals("bleu", hypotheses, references[:, None])
-    assert (
-        tb.BLEU().score(hypotheses, references).value,
-        list(tb.BLEU().segments(hypotheses, references)),
-    ) == expected
+    assert score_both(tb.BLEU(), hypotheses, references) == expected
 
 
 @pytest.mark.parametrize("largest", [2**15, 2**20 - 1, 2**20, 2**24 - 1, 2**24, 2**32, 2**40])
@@ -77,23 +73,16 @@ def test_long_segments_with_large_ids_equal_decimal_strings(largest):
     references[3:6, 1, ::7] = largest
     hypotheses = references[:, 1].copy()
     hypotheses[:, ::3] = largest
-    expected = score_decimals("bleu", hypotheses, references)
-    assert (
-        tb.BLEU().score(hypotheses, references).value,
-        list(tb.BLEU().segments(hypotheses, references)),
-    ) == expected
+    assert score_both(tb.BLEU(), hypotheses, references) == score_decimals(
+        "bleu", hypotheses, references
+    )
 
 
 @pytest.mark.parametrize("name", ["rouge-1", "rouge-2", "rouge-l"])
 def test_rouge_of_ids_equals_decimal_strings(name):
     pytest.importorskip("rouge_score")
-    references = [[row] for row in REFERENCES]
-    expected = score_decimals(name, HYPOTHESES, references)
-    metric = tb.metric(name)
-    assert (
-        metric.score(HYPOTHESES, REFERENCES).value,
-        list(metric.segments(HYPOTHESES, REFERENCES)),
-    ) == expected
+    expected = score_decimals(name, HYPOTHESES, [[row] for row in REFERENCES])
+    assert score_both(tb.metric(name), HYPOTHESES, REFERENCES) == expected
 
 
 # ---- kinds of input ----
@@ -215,11 +204,7 @@ def test_options_select_ids(row, options, text):
         ([[5], [5, 0, 6]], {"pad": 0}, "row 2: the padding 0 is between other ids"),
         ([[[5, 0, 6]]], {"pad": 0}, "segment 1, reference 1: the padding 0 is between"),
         ([[5, -1]], {}, r"row 1: negative id -1 \(expected 0 or more\).*pad="),
-        (
-            [np.array([2**63], "u8"), [-1]],
-            {},
-            r"row 2: negative id -1 \(expected 0 or more\).*pad=",
-        ),
+        ([np.array([2**63], "u8"), [-1]], {}, r"row 2: negative id -1 \(expected 0 .*pad="),
         ([[5, 2**64]], {}, "row 1: an id has more than 64 bits"),
         ([[5, 1.5]], {}, "row 1: 1.5 is not an integer"),
         ([[5], None], {}, r"segment 2 is missing \(None\)"),
@@ -274,13 +259,11 @@ def test_tensor_is_read_without_numpy(monkeypatch):
     ],
 )
 def test_metric_of_characters_refuses_ids(metric, problem):
-    for score in (metric.score, metric.segments):
-        with pytest.raises(tb.InputError, match=problem):
-            score(HYPOTHESES, REFERENCES)
-    with pytest.raises(tb.InputError, match=problem):
-        metric.sentence(HYPOTHESES[0], REFERENCES[0])
     hypotheses, references = tb.token_ids(HYPOTHESES), tb.token_ids(REFERENCES)
     for function in (
+        lambda *_: metric.score(HYPOTHESES, REFERENCES),
+        lambda *_: metric.segments(HYPOTHESES, REFERENCES),
+        lambda *_: metric.sentence(HYPOTHESES[0], REFERENCES[0]),
         tb.Accumulator(metric).update,
         tb.reward(metric),
         metric.matrix,

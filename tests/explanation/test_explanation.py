@@ -4,7 +4,6 @@ import json
 import math
 import re
 from html import unescape
-from unicodedata import category
 
 import hypothesis.strategies as st
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import given
 
 import truebleu as tb
 from truebleu import BLEU, Explanation, InputError, explain
-from truebleu.text.terminal_layout import escape_invisible
 
 WIKIPEDIA = ["the cat is on the mat", "there is a cat on the mat"]
 WORDS = BLEU("none", smoothing="none", effective_order=False)
@@ -30,14 +28,6 @@ def list_fractions(explained: dict) -> list[tuple[int, int]]:
 # Worked examples from well-known texts on BLEU, with corrected values.
 
 
-def test_seven_times_the():
-    unigram = explain_system("the the the the the the the", WIKIPEDIA)["orders"][0]
-    assert unigram["ngrams"] == [
-        {"ngram": ["the"], "count": 7, "reference_count": 2, "reference": 1, "clipped": 2}
-    ]
-    assert (unigram["matches"], unigram["total"]) == (2, 7)
-
-
 def test_the_cat():
     pair = explain_system("the cat", WIKIPEDIA, WORDS, recall=True)
     assert list_fractions(pair) == [(2, 2), (1, 1), (0, 0), (0, 0)]
@@ -50,34 +40,6 @@ def test_the_cat():
     assert list_fractions(explain_system("the cat", WIKIPEDIA[1], WORDS))[1] == (0, 1)
     two = BLEU("none", max_order=2, smoothing="none")
     assert explain_system("the cat", WIKIPEDIA, two)["fraction"] == pytest.approx(0.1353, abs=5e-5)
-
-
-@pytest.mark.parametrize(
-    ("hypothesis", "references", "matches", "penalty", "score"),
-    [
-        # A guide to metrics: 7/8 6/7 5/6 4/5, BP 0.882, BLEU 0.742; its variant "exhausted", 0.478.
-        ("a b c d e f g x", "a b c d e f g h i", [(7, 8), (6, 7), (5, 6), (4, 5)], 0.8825, 0.7421),
-        ("a x b c d e f y", "a b c d e f g h i", [(6, 8), (4, 7), (3, 6), (2, 5)], 0.8825, 0.4775),
-        # A study note calls this length 5 and the penalty 0.8187; the text has 4 tokens.
-        ("the cat on mat", "the cat is on the mat", [(4, 4), (1, 3), (0, 2), (0, 1)], 0.6065, 0),
-    ],
-)
-def test_precisions_and_brevity(hypothesis, references, matches, penalty, score):
-    explained = explain_system(hypothesis, references, WORDS)
-    assert list_fractions(explained) == matches
-    assert explained["brevity_penalty"] == pytest.approx(penalty, abs=5e-5)
-    assert explained["fraction"] == pytest.approx(score, abs=5e-5)
-
-
-def test_active_and_passive():
-    half = BLEU("none", max_order=2, weights=[0.5, 0.5], smoothing="none")
-    # p = (1, .8) gives .894427 and p = (5/7, 1/3) gives .487950, both without brevity penalty.
-    explained = explain_system("a b c d e f", "b c d e f a", half)
-    assert list_fractions(explained) == [(6, 6), (4, 5)]
-    assert explained["fraction"] == pytest.approx(0.894427, abs=5e-7)
-    explained = explain_system("a b x c d y e", "e c d a b z", half)
-    assert list_fractions(explained) == [(5, 7), (2, 6)]
-    assert explained["fraction"] == pytest.approx(0.487950, abs=5e-7)
 
 
 # Explanations equal the metric.
@@ -269,15 +231,6 @@ def test_score_of_zero_has_no_split():
 NASTY = "<script>alert(1)</script> & $5 50% #1 a_b ^ ~ \\ {x} `tick` | [link](x) *b* \u202e\x1b[31m"
 
 
-def test_names_are_escaped_in_html():
-    for rendering in ("html", "_repr_html_"):
-        for systems in ({"<b>": "a"}, {"<b>": "a", "c": "b"}):
-            page = getattr(explain(systems, "a"), rendering)()
-            assert "<b>" not in page
-            assert ("&lt;b&gt;" in page) == (len(systems) == 2)
-            assert "color-scheme: light dark" in page
-
-
 def test_specials_are_escaped_in_latex():
     made = explain(NASTY, NASTY, BLEU("none")).latex()
     for special in (r"\$5", r"50\%", r"\#1", r"a\_b", r"\{x\}", r"\&"):
@@ -327,21 +280,10 @@ def test_long_tables_are_folded_in_html():
     assert "<details>" not in explain("a b c", "x").html()
 
 
-def test_json_is_the_explanation():
-    explanation = explain({"A": "the cat", "B": "the dog"}, WIKIPEDIA)
-    again = Explanation.from_json(explanation.to_json())
-    assert again == explanation
-    assert again.html() == explanation.html()
-    assert explanation.to_dict()["truebleu_explanation"] == 1
+def test_json_of_another_version_is_refused():
+    assert explain("the cat", WIKIPEDIA).to_dict()["truebleu_explanation"] == 1
     with pytest.raises(InputError, match="version 1"):
         Explanation({"truebleu_explanation": 2})
-
-
-@given(st.text())
-def test_invisible_characters_are_escaped(text):
-    hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-    joiners = "\u200c\u200d"
-    assert not any(category(c) in hidden and c not in joiners for c in escape_invisible(text))
 
 
 # Input of every kind, and bad input.

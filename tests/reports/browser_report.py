@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from paths import EXAMPLES
+from paths import read_example_lines
 
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
 from truebleu.reports import report
@@ -122,10 +122,6 @@ class OpenReport:
         violations = self.page.evaluate("() => window.violations ?? []")
         assert not violations
         assert not self.problems
-
-
-def read_example_lines(name: str) -> list[str]:
-    return (EXAMPLES / name).read_text("utf-8").split("\n")[:-1]
 
 
 class Example:

@@ -6,7 +6,7 @@ const loadModule = name => import(pathToFileURL(`${folder}/${name}.js`).href);
 const [scatter, densityPlot, deltaByPosition] = await Promise.all(["scatter", "density_plot", "delta_by_position"].map(loadModule));
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
-const { hexagons, densities, blocks } = JSON.parse(input);
+const { hexagons = [], densities = [], blocks = [] } = JSON.parse(input);
 process.stdout.write(JSON.stringify({
   hexagons: hexagons.map(([x, y, size]) => [...scatter.countHexagons(x, y, size).values()]),
   densities: densities.map(([values, low, high]) => [...densityPlot.estimateDensity(Float64Array.from(values), low, high)]),

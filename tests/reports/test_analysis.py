@@ -7,9 +7,9 @@ import random
 import statistics
 
 import pytest
+from encoded_texts import describe_setting
 
 from truebleu import BLEU, CHRF, Comparison, cite, report
-from truebleu.reports import browser_kernel
 
 REFERENCES = ["the cat is on the mat today", "nobody was there at all", "it was a long day"] * 8
 GOOD = ["the cat is on the mat today", "nobody was here at all", "it was one long day"] * 8
@@ -23,20 +23,8 @@ def run(run_modules):
 
 def make_split_case(metric, a, b, changes=None):
     """Return a test case that splits the difference of two systems by a metric."""
-    if not browser_kernel.load_kernel_blocks():
-        pytest.skip("the package was built without the browser kernel")
-    setting = {
-        "id": "0",
-        "metric": metric.NAME,
-        "name": metric.NAME,
-        "signature": str(metric.signature(1)),
-        "higher_is_better": True,
-        "parameters": metric.parameters,
-        "recipe": browser_kernel.get_kernel_settings(metric),
-        "columns": list(metric.columns),
-    }
     rows = [metric.statistics(h, REFERENCES).total().tolist()[0] for h in (a, b)]
-    return {"setting": setting, "changes": changes or {}, "rows": rows}
+    return {"setting": describe_setting(metric, 1), "changes": changes or {}, "rows": rows}
 
 
 # ---- parts of a difference ----

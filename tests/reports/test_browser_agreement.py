@@ -6,7 +6,8 @@ import random
 import re
 
 import pytest
-from browser_report import measure_box, read_example_lines
+from browser_report import measure_box
+from paths import read_example_lines
 from playwright_or_skip import expect
 from test_browser_sizes import TIMEOUT_MILLISECONDS, make_texts
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser_report import measure_box, read_example_lines
+from browser_report import measure_box
+from paths import read_example_lines
 from playwright_or_skip import expect
 
 from truebleu.comparison import overview

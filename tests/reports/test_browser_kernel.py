@@ -2,8 +2,6 @@
 
 import base64
 import json
-import shutil
-import subprocess
 
 import pytest
 import strategies
@@ -16,7 +14,7 @@ from playwright_or_skip import expect
 
 import truebleu as tb
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
-from truebleu.reports import browser_kernel, distinctive_ngrams, html_page, payload
+from truebleu.reports import browser_kernel, distinctive_ngrams, payload
 from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 from truebleu.text.tokenizers import tokenize
 
@@ -57,7 +55,6 @@ needs_kernel = pytest.mark.skipif(
     not browser_kernel.load_kernel_blocks(),
     reason="the package was built without the browser kernel",
 )
-needs_node = pytest.mark.skipif(not shutil.which("node"), reason="WebAssembly runs in Node here")
 
 
 def encode_base64(texts):
@@ -78,24 +75,10 @@ def make_case(metric, hypotheses, references, texts=()):
     }
 
 
-def run_in_node(cases=(), lists=(), alignments=()):
-    request = {"cases": list(cases), "lists": list(lists), "alignments": list(alignments)}
-    request["lowercase"] = browser_kernel.list_lowercase_pairs()
-    command = [
-        "node",
-        __file__.replace("test_browser_kernel.py", "kernel.mjs"),
-        html_page.PACKAGE_FOLDER / "viewer",
-    ]
-    result = subprocess.run(
-        [*command, browser_kernel.KERNEL_PATH],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+@pytest.fixture(scope="session")
+def run_kernel(run_modules):
+    lowercase = browser_kernel.list_lowercase_pairs()
+    return lambda **request: run_modules("kernel.mjs", {"lowercase": lowercase, **request})
 
 
 def compute_interval_ends(metric, tables, documents=None):
@@ -139,34 +122,31 @@ def compute_python_numbers(metric, hypotheses, references):
     return numbers
 
 
-def check_numbers(hypotheses, references):
-    page_numbers = run_in_node([make_case(metric, hypotheses, references) for metric in METRICS])
+def check_numbers(run_kernel, hypotheses, references):
+    cases = [make_case(metric, hypotheses, references) for metric in METRICS]
+    page_numbers = run_kernel(cases=cases)
     for metric, numbers in zip(METRICS, page_numbers, strict=True):
         expected = compute_python_numbers(metric, hypotheses, references)
         assert is_close({name: numbers[name] for name in expected}, expected), metric
 
 
-@needs_kernel
-@needs_node
-def test_unusual_texts_equal_python():
+def test_unusual_texts_equal_python(run_kernel):
     hypotheses = [*UNUSUAL_TEXTS, "the cat sat on the mat", "a \ud800 b"]
     references = [
         (text.lower(), None if i % 3 else f"{text} and more") for i, text in enumerate(hypotheses)
     ]
-    check_numbers(hypotheses, references)
+    check_numbers(run_kernel, hypotheses, references)
 
 
 @pytest.mark.thorough
-@needs_kernel
-@needs_node
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_random_texts_equal_python(data):
+def test_random_texts_equal_python(run_kernel, data):
     count = data.draw(st.integers(3, 8))
     texts = st.lists(strategies.texts(), min_size=count, max_size=count)
     references = data.draw(st.integers(1, 3))
     columns = [data.draw(texts) for _ in range(references)]
-    check_numbers(data.draw(texts), list(zip(*columns, strict=True)))
+    check_numbers(run_kernel, data.draw(texts), list(zip(*columns, strict=True)))
 
 
 LISTED_FIELDS = ("order", "tokens", "matched", "produced", "reference", "log_odds", "z")
@@ -180,7 +160,7 @@ def select_listed_fields(page):
     }
 
 
-def check_lists(systems, references, metric, limit):
+def check_lists(run_kernel, systems, references, metric, limit):
     """Check that the n-gram lists of a page equal those of a report."""
     columns = list(zip(*references, strict=True))
     pairs = [(0, 1), (1, None)] if len(systems) > 1 else [(0, None)]
@@ -201,39 +181,36 @@ def check_lists(systems, references, metric, limit):
         "orders": min(4, metric.max_order),
         "limit": limit,
     }
-    page_lists = run_in_node(lists=[request | {"pair": pair} for pair in pairs])
+    page_lists = run_kernel(lists=[request | {"pair": pair} for pair in pairs])
     for page_list, expected_list in zip(page_lists, expected_lists, strict=True):
         assert page_list["segments"] == len(references)
         assert is_close(*map(select_listed_fields, (page_list, expected_list)))
 
 
 @pytest.mark.thorough
-@needs_kernel
-@needs_node
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_ngram_lists_equal_python(data):
+def test_ngram_lists_equal_python(run_kernel, data):
     count = data.draw(st.integers(1, 8))
     words = st.lists(st.sampled_from(["a", "b", "c", "d", ".", "É"]), max_size=9).map(" ".join)
     texts = st.lists(words | strategies.texts(), min_size=count, max_size=count)
     systems = data.draw(st.lists(texts, min_size=1, max_size=3))
     columns = data.draw(st.lists(texts, min_size=1, max_size=2))
     metric = data.draw(st.sampled_from([BLEU(), BLEU("char", lowercase=True), BLEU(max_order=2)]))
-    check_lists(systems, list(zip(*columns, strict=True)), metric, data.draw(st.integers(1, 20)))
+    references = list(zip(*columns, strict=True))
+    check_lists(run_kernel, systems, references, metric, data.draw(st.integers(1, 20)))
 
 
-@needs_kernel
-@needs_node
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_alignments_equal_python(data):
+def test_alignments_equal_python(run_kernel, data):
     words = st.lists(st.sampled_from(["a", "b", "c", "d.", "É", "5,0"]), max_size=9).map(" ".join)
     texts = words | strategies.texts()
     rows = st.tuples(texts, st.lists(texts | st.none(), min_size=1, max_size=3))
     rows_with_reference = rows.filter(lambda row: any(text is not None for text in row[1]))
     segments = data.draw(st.lists(rows_with_reference, min_size=1, max_size=6))
     metrics = [TER(), TER(normalized=True, case_sensitive=True), WER(), MER(), WIP(), WIL()]
-    alignments_by_metric = run_in_node(
+    alignments_by_metric = run_kernel(
         alignments=[
             {
                 "recipe": browser_kernel.get_kernel_settings(metric),
@@ -252,19 +229,15 @@ def test_alignments_equal_python(data):
             assert is_close(alignment, json.loads(json.dumps(expected))), metric
 
 
-@needs_kernel
-@needs_node
-def test_tokens_equal_python():
+def test_tokens_equal_python(run_kernel):
     names = [("13a", False), ("intl", True), ("zh", False), ("char", True), ("none", True)]
     metrics = [BLEU(tokenize=name, lowercase=lower) for name, lower in names]
     cases = [make_case(m, ["a"] * 3, [("a",)] * 3, UNUSUAL_TEXTS) for m in metrics]
-    for (name, lower), result in zip(names, run_in_node(cases), strict=True):
+    for (name, lower), result in zip(names, run_kernel(cases=cases), strict=True):
         assert result["tokens"] == [tokenize(text, name, lowercase=lower) for text in UNUSUAL_TEXTS]
 
 
-@needs_kernel
-@needs_node
-def test_invalid_recipe_is_reported():
+def test_invalid_recipe_is_reported(run_kernel):
     default_recipe = browser_kernel.get_kernel_settings(BLEU())
     invalid_recipes = [
         (default_recipe | {"metric": "meteor"}, "metric meteor is not available in the browser"),
@@ -280,7 +253,7 @@ def test_invalid_recipe_is_reported():
         ({"metric": "bleu"}, "missing setting: max_order"),
     ]
     default_case = make_case(BLEU(), ["a"] * 3, [("a",)] * 3)
-    results = run_in_node([default_case | {"recipe": recipe} for recipe, _ in invalid_recipes])
+    results = run_kernel(cases=[default_case | {"recipe": recipe} for recipe, _ in invalid_recipes])
     assert [result["error"] for result in results] == [message for _, message in invalid_recipes]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from encoded_texts import encode_utf16
 from playwright_or_skip import expect, only_chromium
 
 from truebleu.reports import report
@@ -47,11 +48,6 @@ def unusual_texts_report():
         samples=20,
         confidence=20,
     )
-
-
-def encode_utf16(text):
-    raw = text.encode("utf-16-le", "surrogatepass")
-    return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
 
 
 # Text of an element with the marks replaced by the invisible characters.

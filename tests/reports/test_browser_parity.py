@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import shutil
 from urllib.parse import urlencode
@@ -12,6 +10,7 @@ import pytest
 import strategies
 from browser_report import FURTHER_SETTINGS
 from closeness import near
+from encoded_texts import encode_utf16
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -84,13 +83,6 @@ def read_data_values(place):
 
 def make_url(view, setting, **state):
     return f"#{view}?{urlencode({'setting': setting, **state})}"
-
-
-def test_page_has_all_settings(example, open_report):
-    choices = (
-        open_report(example.path).page.get_by_role("combobox", name="Metric").locator("option")
-    )
-    assert choices.count() == len(example.settings) == 29
 
 
 def find_metric_cells(page, setting):
@@ -234,12 +226,6 @@ def compute_in_page(browser, tmp_path_factory):
     tab.close()
 
 
-def encode_utf16(text):
-    """Return the UTF-16 code units of a text, as in JavaScript strings."""
-    raw = text.encode("utf-16-le", "surrogatepass")
-    return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
-
-
 def check_page_numbers(compute_in_page, systems, references, metrics, also):
     example_report = report(
         systems, references, metrics=metrics, also=also, samples=20, confidence=20, order="given"
@@ -286,27 +272,6 @@ def test_random_texts_equal_python(compute_in_page, corpora):
     check_page_numbers(
         compute_in_page, systems, references, [BLEU(), CHRF(), TER()], FURTHER_SETTINGS
     )
-
-
-def test_unusual_texts_equal_python(compute_in_page, corpus):
-    hypotheses, references = corpus
-    systems = {"one": hypotheses[::4], "two": references[::4]}
-    references_with_hypotheses = [
-        [r, h] for r, h in zip(references[::4], hypotheses[1::4], strict=True)
-    ]
-    check_page_numbers(
-        compute_in_page,
-        systems,
-        references_with_hypotheses,
-        [BLEU(), CHRF()],
-        [BLEU(tokenize="zh"), CHRF(word_order=2)],
-    )
-
-
-def test_blocks_are_gzip_in_base64(example):
-    """Blocks use standard formats that the browser can decode."""
-    name, block = next(iter(payload.encode_blocks(example.report._data.encode_blocks(), 1)))
-    assert gzip.decompress(base64.b64decode(block)), name
 
 
 def test_chrf_with_single_reference_equals_python(example, open_report):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import re
-import shutil
-import subprocess
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from browser_report import download_file, measure_box
@@ -17,12 +13,10 @@ from closeness import near
 from playwright_or_skip import expect
 
 import truebleu as tb
-from truebleu import reports as package
 from truebleu.reports import report
 
 pytestmark = pytest.mark.thorough
 
-VIEWER = Path(package.__file__).parent / "viewer"
 CHART_KINDS = ("scatter", "spread", "ratio", "course", "all", "groups", "metrics", "systems")
 
 
@@ -251,17 +245,6 @@ def test_single_system_has_charts_without_comparison(open_report):
 # ---- without a browser ----
 
 
-def run_in_node(cases):
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no Node")
-    script = Path(__file__).with_name("pictures.mjs")
-    result = subprocess.run(
-        [node, script, VIEWER], input=json.dumps(cases), capture_output=True, text=True, check=True
-    )
-    return json.loads(result.stdout)
-
-
 REFERENCES = ["the ferry leaves at nine", "we take the first train", "it rains again today"] * 7
 OUTPUTS = {
     "slow": REFERENCES,
@@ -293,10 +276,10 @@ def test_systems_by_quality_and_latency_have_pareto_line(open_report):
     assert tab.locator("main figure svg path.series.pareto").last.get_attribute("d").count("L") == 1
 
 
-def test_points_fall_into_nearest_hexagon():
+def test_points_fall_into_nearest_hexagon(run_modules):
     draw = random.Random(2)
     x, y = ([draw.uniform(0, 300) for _ in range(500)] for _ in range(2))
-    [hexagons] = run_in_node({"hexagons": [[x, y, 8]], "densities": [], "blocks": []})["hexagons"]
+    [hexagons] = run_modules("pictures.mjs", {"hexagons": [[x, y, 8]]})["hexagons"]
     assert sum(hexagon["n"] for hexagon in hexagons) == 500
     nearest: dict[tuple[float, float], int] = {}
     for point in zip(x, y, strict=True):
@@ -307,11 +290,11 @@ def test_points_fall_into_nearest_hexagon():
     assert nearest == {(hexagon["x"], hexagon["y"]): hexagon["n"] for hexagon in hexagons}
 
 
-def test_density_integrates_to_one():
+def test_density_integrates_to_one(run_modules):
     draw = random.Random(3)
     middle = [min(100, max(0, draw.gauss(50, 10))) for _ in range(2000)]
-    cases = {"hexagons": [], "densities": [[middle, 0, 100], [[100] * 50, 0, 100], [[], 0, 100]]}
-    bell, ties, none = run_in_node({**cases, "blocks": []})["densities"]
+    cases = {"densities": [[middle, 0, 100], [[100] * 50, 0, 100], [[], 0, 100]]}
+    bell, ties, none = run_modules("pictures.mjs", cases)["densities"]
     step = 100 / (len(bell) - 1)
     assert sum(bell) * step == pytest.approx(1)
     assert bell.index(max(bell)) * step == pytest.approx(50, abs=4)
@@ -320,13 +303,10 @@ def test_density_integrates_to_one():
     assert set(none) == {0}
 
 
-def test_blocks_cover_all_segments_in_order():
+def test_blocks_cover_all_segments_in_order(run_modules):
+    sizes = [1, 9, 128, 2037, 100_000]
     for n, blocks in zip(
-        (1, 9, 128, 2037, 100_000),
-        run_in_node({"hexagons": [], "densities": [], "blocks": [1, 9, 128, 2037, 100_000]})[
-            "blocks"
-        ],
-        strict=True,
+        sizes, run_modules("pictures.mjs", {"blocks": sizes})["blocks"], strict=True
     ):
         assert blocks[0][0] == 0
         assert blocks[-1][1] == n

@@ -9,7 +9,7 @@ import re
 from itertools import cycle, islice
 
 import pytest
-from browser_report import read_example_lines
+from paths import read_example_lines
 from playwright_or_skip import expect
 
 import truebleu as tb

@@ -6,7 +6,7 @@ import lzma
 
 import pytest
 from closeness import near
-from paths import EXAMPLES
+from paths import EXAMPLES, read_example_lines
 from playwright_or_skip import expect
 
 import truebleu as tb
@@ -77,15 +77,15 @@ def test_dropped_files_give_same_report_as_command(page, open_report, tmp_path):
         assert [float(x) for x in numbers[0]] == near([float(x) for x in numbers[1]])
 
 
-def read_example_lines(name):
-    return (DE_EN / name).read_text(encoding="utf-8").split("\n")[:-1]
+def read_lines(name):
+    return read_example_lines(f"de-en/{name}")
 
 
 def compute_scores(metrics, systems=SYSTEMS, references=REFERENCES):
-    streams = list(map(list, zip(*map(read_example_lines, references), strict=True)))
+    streams = list(map(list, zip(*map(read_lines, references), strict=True)))
     return {
         (tb.metric(metric).name, name.removesuffix(".en")): tb.metric(metric)
-        .score(read_example_lines(name), streams)
+        .score(read_lines(name), streams)
         .value
         for metric in metrics
         for name in systems
@@ -111,7 +111,7 @@ def test_compressed_files_are_decompressed(page, tmp_path):
 
 def test_table_columns_become_systems_and_references(page, tmp_path):
     names = ["ref_a", "birch", "cedar", "ref_b", "id"]
-    columns = [read_example_lines(name) for name in (REFERENCES[0], *SYSTEMS[:2], REFERENCES[1])]
+    columns = [read_lines(name) for name in (REFERENCES[0], *SYSTEMS[:2], REFERENCES[1])]
     columns.append([str(i) for i in range(len(columns[0]))])
     rows = ["\t".join(row) for row in [names, *zip(*columns, strict=True)]]
     path = tmp_path / "all.tsv.gz"
@@ -125,7 +125,7 @@ def test_table_columns_become_systems_and_references(page, tmp_path):
 
 def test_unnamed_columns_are_numbered(page, tmp_path):
     path = tmp_path / "both.txt"
-    rows = zip(read_example_lines(REFERENCES[0]), read_example_lines(SYSTEMS[0]), strict=True)
+    rows = zip(read_lines(REFERENCES[0]), read_lines(SYSTEMS[0]), strict=True)
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     select_files(page, path)
     assert read_roles(page) == {"both.txt": "system"}
@@ -196,7 +196,7 @@ def test_sentence_settings_apply_to_files(page):
     select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
     page.get_by_label("BLEU with tokenize=intl").check()
     build_report(page)
-    score = tb.BLEU(tokenize="intl").score(*map(read_example_lines, (SYSTEMS[0], REFERENCES[0])))
+    score = tb.BLEU(tokenize="intl").score(*map(read_lines, (SYSTEMS[0], REFERENCES[0])))
     assert page.locator("main data.num").first.get_attribute("value") == repr(score.value)
     assert "tok:intl" in page.locator("main.view").text_content()
 
@@ -290,7 +290,7 @@ def test_segment_opens_in_playground(open_report, lab_path):
     page.locator("main.view.lab").wait_for()
     hypothesis, references, source = (box.input_value() for box in page.locator("textarea").all())
     assert [hypothesis, *references.split("\n"), source] == [
-        read_example_lines(name)[16] for name in (SYSTEMS[1], *REFERENCES, "source.de")
+        read_lines(name)[16] for name in (SYSTEMS[1], *REFERENCES, "source.de")
     ]
     score = tb.BLEU(tokenize="intl").sentence(hypothesis, references.split("\n"))
     assert page.locator(".big data").get_attribute("value") == repr(score.value)
@@ -305,8 +305,8 @@ def test_intervals_equal_compare(open_report, lab_path):
     sheet.navigate("#exports?format=csv")
     table = page.locator("main.view .given").first.text_content()
     rows = list(csv.DictReader(table.splitlines()))
-    streams = list(map(list, zip(*map(read_example_lines, REFERENCES), strict=True)))
-    systems = {name.removesuffix(".en"): read_example_lines(name) for name in SYSTEMS}
+    streams = list(map(list, zip(*map(read_lines, REFERENCES), strict=True)))
+    systems = {name.removesuffix(".en"): read_lines(name) for name in SYSTEMS}
     comparison = tb.compare(systems, streams, metrics=["bleu", "chrf", "ter"], test=None).to_dict()
     expected = {
         (metric["name"], system["name"]): system["scores"][metric["name"]]
@@ -331,8 +331,8 @@ def test_intervals_equal_compare(open_report, lab_path):
 
 def test_ngrams_equal_written_report(open_report, lab_path, tmp_path):
     tb.report(
-        {"birch": read_example_lines(SYSTEMS[0]), "cedar": read_example_lines(SYSTEMS[1])},
-        read_example_lines(REFERENCES[0]),
+        {"birch": read_lines(SYSTEMS[0]), "cedar": read_lines(SYSTEMS[1])},
+        read_lines(REFERENCES[0]),
         metrics=["bleu", "chrf"],
         test=None,
         confidence=None,
@@ -353,8 +353,8 @@ def test_ngrams_equal_written_report(open_report, lab_path, tmp_path):
 @pytest.mark.parametrize("bucket", ["frequency", "length"])
 def test_bins_equal_written_report(open_report, lab_path, tmp_path, bucket):
     tb.report(
-        {"birch": read_example_lines(SYSTEMS[0]), "cedar": read_example_lines(SYSTEMS[1])},
-        list(zip(*map(read_example_lines, REFERENCES), strict=True)),
+        {"birch": read_lines(SYSTEMS[0]), "cedar": read_lines(SYSTEMS[1])},
+        list(zip(*map(read_lines, REFERENCES), strict=True)),
         confidence=None,
         # Python counts the numbers of a redacted page.
         redact_text=True,

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from browser_report import read_example_lines, type_text
+from browser_report import type_text
+from paths import read_example_lines
 from playwright_or_skip import expect
 
 import truebleu as tb

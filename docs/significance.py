@@ -10,7 +10,7 @@ from page_helpers import HYPOTHESES, REFERENCES, fill_template
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
-from truebleu.metrics.bleu import round_to_single
+from truebleu.metrics.pairwise_scores import round_to_single
 from truebleu.rendering.number_format import format_segments_needed
 from truebleu.significance import TESTS, Measure, bootstrap_intervals, run_paired_tests
 from truebleu.significance.sacrebleu_compat import bootstrap_scores, randomize_scores

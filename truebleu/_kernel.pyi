@@ -160,6 +160,25 @@ class Groups:
     def arrow_stream(self) -> object: ...
 
 @final
+class BleuFormula:
+    def __init__(
+        self,
+        *,
+        smoothing: str,
+        smoothing_value: float,
+        missing_order: str,
+        no_match: str,
+        brevity_penalty: str,
+        empty_brevity: float,
+        weights: Sequence[float] | None,
+        arithmetic: str,
+        compensated: bool,
+        length_unit: float,
+    ) -> None: ...
+    def scores(self, table: Table) -> list[float]: ...
+    def percentages(self, row: Sequence[int]) -> list[float]: ...
+    def brevity_penalty(self, row: Sequence[int]) -> float: ...
+
 class Metric:
     @staticmethod
     def bleu(

@@ -2,11 +2,9 @@
 //!
 //! A row contains the hypothesis length, one or more effective reference lengths, and for each
 //! order the number of clipped matches and the number of n-grams. The formula here is fast for many
-//! rows.
-//! `truebleu/metrics/bleu.py` is the readable definition; tests check that both give equal
-//! results.
+//! rows; [`variants`] has the formulas of all published implementations.
 
-#[cfg(feature = "page")]
+#[cfg(any(feature = "page", feature = "python"))]
 pub mod variants;
 
 use crate::count::{self, Metric};

@@ -1,6 +1,7 @@
 //! The Python module `truebleu._kernel`. Only this file and its submodules depend on Python.
 
 mod alignment;
+mod bleu_formula;
 mod groups;
 mod leave_one_out;
 mod meta_evaluation;
@@ -385,6 +386,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("InputError", module.py().get_type::<InputError>())?;
+    module.add_class::<bleu_formula::BleuFormula>()?;
     module.add_class::<groups::Frame>()?;
     module.add_class::<groups::Groups>()?;
     module.add_class::<token_corpus::Corpus>()?;

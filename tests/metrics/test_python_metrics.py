@@ -11,13 +11,13 @@ from textbook_examples import GUIDE, GUIDE_REFERENCES, TROOPS
 
 import truebleu
 from truebleu import InputError
-from truebleu.metrics.bleu import round_to_single
 from truebleu.metrics.cdec import CdecBLEU
 from truebleu.metrics.codebleu import KEYWORDS, CodeBLEU
 from truebleu.metrics.gec_gleu import GECGLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.nltk_bleu import NLTKBLEU
+from truebleu.metrics.pairwise_scores import round_to_single
 
 BOOK = "he read the book because he was interested in world history"
 BOOK_REFERENCE = "he was interested in world history because he read the book"

@@ -2,10 +2,15 @@
 
 from collections import Counter
 
+from truebleu._kernel import Table
+
 
 def plain_self_bleu(metric, tokens):
     """Return each text's score with all the others as references; texts are lists of tokens."""
-    parameters, formula = metric.parameters, metric.make_formula(segment=True)
+    parameters = metric.parameters
+    # Average lengths have a fraction, so all lengths are multiplied by the number of references.
+    unit = len(tokens) - 1
+    formula = metric.make_formula(segment=True, length_unit=unit)
     min_matches = 1 if metric.resolve_missing_order(segment=True) == "at-least-one" else 0
     values = []
     for i, text in enumerate(tokens):
@@ -18,7 +23,8 @@ def plain_self_bleu(metric, tokens):
             matches.append((ngrams(text, order) & highest).total())
             totals.append(max(min_matches, len(text) - order + 1))
         length = reference_length(parameters, len(text), [len(other) for other in other_texts])
-        value = formula.compute_score(matches, totals, len(text), length)
+        row = [len(text), round(length * unit), *matches, *totals]
+        (value,) = formula.scores(Table.from_rows([row], len(row)))
         values.append(100.0 / metric.natural_scale * value)
     return values
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from math import exp, fsum, log
 from typing import Any
 
+from truebleu import _kernel
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import ExplanationCase, split_text
-from truebleu.metrics.bleu import BLEU, OFFSET, SMALL, TINY, USE_INSTEAD, BLEUScore
+from truebleu.metrics.bleu import BLEU, USE_INSTEAD, BLEUScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, add_nodes
 from truebleu.rendering.number_format import (
@@ -39,6 +40,9 @@ CONVENTION = (
 # Value of BLEU's parameter `aggregate` that makes the corpus score a mean of segment scores.
 SEGMENTS = "segments"
 SMALLEST_FLOAT = sys.float_info.min
+# pycocoevalcap's guards against division by 0, and MultiWOZ's offset of counts and precisions.
+TINY, SMALL = 1e-15, 1e-9
+OFFSET = 1e-7
 
 
 def explain_segment(case: ExplanationCase[BLEU, BLEUScore]) -> dict[str, Any]:
@@ -227,7 +231,8 @@ def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
     """
     content["textbook"] = True
     for system in content["systems"] if metric.weights is None else ():
-        lengths = system["hypothesis_length"], system["reference_length"]
+        # Rows contain the reference length as an integer, in units of 1 / length_unit token.
+        reference_length = round(system["reference_length"] * metric.length_unit)
         matches, totals = (
             [order[key] for order in system["orders"]] for key in ("matches", "total")
         )
@@ -235,7 +240,8 @@ def add_cumulative_scores(content: dict[str, Any], metric: BLEU) -> None:
             formula = metric.with_parameters(max_order=n).make_formula(
                 segment=content["kind"] != "corpus"
             )
-            score = formula.compute_score(matches[:n], totals[:n], *lengths)
+            row = [system["hypothesis_length"], reference_length, *matches[:n], *totals[:n]]
+            (score,) = formula.scores(_kernel.Table.from_rows([row], len(row)))
             if order["state"] != "left out":
                 order["cumulative"] = score / metric.natural_scale
 

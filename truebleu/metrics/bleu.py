@@ -9,12 +9,13 @@ BLEU = BP · exp(Σ wₙ ln pₙ), where n is an n-gram order from 1 to N (`max_
 
 `Metric.score` in base.py sends the text to the kernel (`scan`), which returns the sum of one row of
 integers per segment: c, r, N matches, N totals (`BLEU.columns`). The kernel then applies the
-formula to the sum (kernel/src/bleu.rs). `BLEUScore` names its components.
+formula to the sum. `BLEUScore` names its components.
 
 All published implementations compute BP · exp(Σ wₙ ln pₙ). They differ in their treatment of orders
 without n-grams or matches, in edge cases of the brevity penalty, and in the order of floating-point
-operations, which affects the last bit. Each difference is a parameter of `Formula`.
-`_has_kernel_formula` tells whether the kernel computes it; tests compare the two.
+operations, which affects the last bit. Each difference is a parameter of `BleuFormula`
+(kernel/src/bleu/variants.rs). The kernel has a faster function for sacreBLEU's formula
+(kernel/src/bleu.rs); `_has_kernel_formula` tells whether it gives the score.
 
 Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002): BLEU, a method for automatic
 evaluation of machine translation. ACL. Counts and floating-point operations match sacreBLEU 2.6.0
@@ -23,13 +24,11 @@ evaluation of machine translation. ACL. Counts and floating-point operations mat
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from math import exp, fsum, inf, log
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
-from truebleu._kernel import InputError, Scores, Table
+from truebleu._kernel import BleuFormula, InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS_PER_TOKEN, Metric, make_ngram_column_limits
 from truebleu.metrics.pairwise_scores import COMPENSATED
@@ -43,14 +42,6 @@ if TYPE_CHECKING:
     from dataclasses import KW_ONLY
 
     from truebleu._kernel import Summary
-
-# sacreBLEU's substitute for the logarithm of 0; its exponential is 0.
-LOG_OF_ZERO = -9999999999
-
-# pycocoevalcap's guards against division by 0.
-TINY, SMALL = 1e-15, 1e-9
-# MultiWOZ's offset of counts and precisions.
-OFFSET = 1e-7
 
 # Smoothing methods, with the numerator that they use for an order without a match.
 SMOOTHING = {
@@ -87,224 +78,6 @@ class SmoothingValue(p.Number["float | None"]):
         return SMOOTHING_VALUES.get(values["smoothing"]) if value is None else value
 
 
-class Formula:
-    """BLEU's formula with the parameters that apply after counting. See `BLEU`."""
-
-    smoothing: str
-    smoothing_value: float
-    missing_order: str
-    no_match: str
-    brevity_penalty: str
-    empty_brevity: float
-    weights: Sequence[float] | None
-    arithmetic: str
-
-    def __init__(
-        self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
-    ) -> None:
-        """Store the parameters. The arguments replace `smoothing_value` and `missing_order`."""
-        vars(self).update(parameters)
-        self.smoothing_value = smoothing_value
-        self.missing_order = missing_order
-
-    def list_percentages(self, matches: Sequence[int], totals: Sequence[int]) -> tuple[float, ...]:
-        """Return the precision of each order (0-100), with 0 for missing orders."""
-        zeros = (0.0,) * len(matches)
-        if self._is_zero_before_smoothing(matches):
-            return zeros
-        unit = 1.0 if self.arithmetic == "sacrebleu" else 100.0
-        percentages = (unit * p for p in self.compute_precisions(matches, totals) if p is not None)
-        return (*percentages, *zeros)[: len(matches)]
-
-    def _is_zero_before_smoothing(self, matches: Sequence[int]) -> bool:
-        """Return whether the score is 0 before smoothing, usually because nothing matches."""
-        if self.no_match == "zero":
-            return not any(matches)
-        return self.no_match == "any-zero" and not all(matches)
-
-    def compute_score(
-        self,
-        matches: Sequence[int],
-        totals: Sequence[int],
-        hypothesis_length: int,
-        reference_length: float,
-    ) -> float:
-        """Return the score for counts: 0-100 in sacreBLEU's arithmetic, otherwise 0-1."""
-        if self._is_zero_before_smoothing(matches):
-            return 0.0
-        if self.arithmetic == "codenn":
-            # CodeNN adds a tiny number to avoid logarithms of 0.
-            added, mean = 0.0, 0.0
-            for match, total in zip(matches, totals, strict=True):
-                numerator, denominator = match + added, total + added
-                mean += log(numerator + sys.float_info.min) - log(denominator + sys.float_info.min)
-                added = self.smoothing_value
-            ratio = (reference_length + 1) / (hypothesis_length + 1)
-            return exp(mean / len(matches) + min(0.0, 1 - ratio))
-        if self.arithmetic == "cdec":
-            return self._compute_cdec_score(matches, totals, hypothesis_length, reference_length)
-        brevity = self.compute_brevity_penalty(hypothesis_length, reference_length)
-        if self.arithmetic == "coco":
-            product = 1.0
-            for match, total in zip(matches, totals, strict=True):
-                product *= (match + TINY) / (total + SMALL)
-            return float(product ** (1.0 / len(matches))) * brevity
-        if self.arithmetic == "allennlp":
-            guard = self.smoothing_value
-            weights = self.weights or [1.0 / len(matches)] * len(matches)
-            # The precision of an order without n-grams is 1, even if the guard is 0.
-            logs = (
-                w * (_compute_log(match + guard) - log(total + guard))
-                for w, match, total in zip(weights, matches, totals, strict=True)
-                if w and total + guard
-            )
-            return brevity * exp(sum(logs))
-        mean = self._compute_mean(self.compute_precisions(matches, totals))
-        if self.arithmetic == "float32":
-            return round_to_single(round_to_single(brevity) * mean)
-        return round_to_single(mean * brevity) if self.arithmetic == "t2t" else mean * brevity
-
-    def compute_brevity_penalty(self, hypothesis_length: int, reference_length: float) -> float:
-        """Return the brevity penalty."""
-        c, r = hypothesis_length, reference_length
-        if self.brevity_penalty == "none":
-            return 1.0
-        if self.brevity_penalty == "coco":
-            ratio = (c + TINY) / (r + SMALL)
-            return exp(1 - 1 / ratio) if ratio < 1 else 1.0
-        if self.brevity_penalty == "plus-one":
-            return exp(min(0.0, 1 - (r + 1) / (c + 1)))
-        # If scores without matches may be positive, two empty texts are not a perfect match.
-        if c == 0 and (r > 0 or self.no_match == "smoothed"):
-            return self.empty_brevity
-        if c >= r:
-            return 1.0
-        if self.arithmetic in ("nmt", "t2t"):
-            return exp(1 - 1.0 / (c / r))
-        if self.arithmetic == "float32":
-            return round_to_single(exp(round_to_single(1 - round_to_single(r / c))))
-        return exp(1 - r / c)
-
-    def compute_precisions(
-        self, matches: Sequence[int], totals: Sequence[int]
-    ) -> list[float | None]:
-        """Return the precision of each order after smoothing. None stands for a precision of 1.
-
-        Precisions are percentages in sacreBLEU's arithmetic, and fractions otherwise.
-        The list is shorter if the highest orders are left out.
-        """
-        unit = 100.0 if self.arithmetic == "sacrebleu" else 1.0
-        smoothing, value = self.smoothing, self.smoothing_value
-        precisions: list[float | None] = []
-        divisor = 1.0
-        for order, (match, total) in enumerate(zip(matches, totals, strict=True), 1):
-            numerator: float = match
-            denominator: float = total
-            if smoothing == "add-k-all" or (order > 1 and smoothing in ("add-k", "add-k-tiny")):
-                numerator += value
-                denominator += value
-            elif smoothing == "epsilon":
-                precisions.append(unit * ((match + TINY) / (total + SMALL)))
-                continue
-            elif smoothing == "offset":
-                precisions.append(unit * (match / (total + OFFSET) + OFFSET))
-                continue
-            if denominator == 0:
-                if self.missing_order == "one":
-                    precisions.append(None)
-                    continue
-                if self.missing_order != "drop":
-                    precisions += [0.0] * (len(matches) - len(precisions))
-                break
-            if numerator != 0:
-                precisions.append(unit * numerator / denominator)
-            elif smoothing == "exp":
-                divisor *= 2
-                precisions.append(unit / (divisor * denominator))
-            elif smoothing == "floor":
-                precisions.append(unit * value / denominator)
-            elif smoothing == "tiny":
-                precisions.append(sys.float_info.min)
-            elif smoothing == "add-k-tiny":
-                precisions.append(sys.float_info.min / denominator)
-            else:
-                precisions.append(0.0)
-        return precisions
-
-    def _compute_mean(self, precisions: Sequence[float | None]) -> float:
-        """Return the weighted geometric mean of the precisions."""
-        if not precisions:
-            # All orders are left out, because the hypotheses have no tokens.
-            return 0.0
-        if self.arithmetic == "sacrebleu":
-            logs = [log(100.0 if p is None else p) if p != 0.0 else LOG_OF_ZERO for p in precisions]
-            if self.weights is None:
-                return exp(sum(logs) / len(logs))
-            mean = sum(log * weight for log, weight in zip(logs, self.weights, strict=False))
-            if len(logs) < len(self.weights):
-                used_weight = sum(self.weights[: len(logs)])
-                mean = mean / used_weight if used_weight else LOG_OF_ZERO
-            return exp(mean)
-        fractions = [1.0 if p is None else p for p in precisions]
-        weights = self.weights or [1.0 / len(precisions)] * len(precisions)
-        if self.arithmetic == "ignite" and self.smoothing == "none":
-            fractions = list(map(round_to_single, fractions))
-        pairs = zip(weights, fractions, strict=False)
-        if self.arithmetic in ("nltk", "ignite"):
-            # NLTK skips orders without matches after smoothing.
-            return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
-        if min(fractions) <= 0:
-            return 0.0
-        if self.arithmetic == "float32":
-            logs = [
-                round_to_single(
-                    round_to_single(weight) * round_to_single(_compute_log(round_to_single(p)))
-                )
-                for weight, p in zip(weights, fractions, strict=False)
-                if weight
-            ]
-            return round_to_single(exp(round_to_single(sum(logs))))
-        if self.arithmetic == "xnmt":
-            log_mean = 0.0
-            for weight, p in pairs:
-                product = round_to_single(weight) * round_to_single(log(p))
-                log_mean = round_to_single(log_mean + round_to_single(product))
-            return exp(log_mean)
-        return exp(sum(weight * log(p) for weight, p in pairs))
-
-    def _compute_cdec_score(
-        self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
-    ) -> float:
-        """Return cdec's score, computed in single precision, including the brevity penalty."""
-        zero_match_value = round_to_single(self.smoothing_value)
-        mean, orders = 0.0, 0
-        for match, total in zip(matches, totals, strict=True):
-            if total:
-                log_match = round_to_single(_compute_log(match or zero_match_value))
-                mean = round_to_single(
-                    mean + round_to_single(log_match - round_to_single(log(total)))
-                )
-                orders += 1
-        if not orders:
-            return 0.0
-        brevity = 0.0
-        if c < r:
-            brevity = round_to_single(round_to_single(c - r) / c) if c else -inf
-        return round_to_single(exp(round_to_single(round_to_single(mean / orders) + brevity)))
-
-
-def _compute_log(number: float) -> float:
-    """Return the logarithm of a number, or negative infinity for 0."""
-    return log(number) if number else -inf
-
-
-def round_to_single(number: float) -> float:
-    """Return a number rounded to single precision."""
-    from struct import pack, unpack  # imported late, because most scores do not need it
-
-    return float(unpack("f", pack("f", number))[0])
-
-
 LENGTH_RULES = {
     "closest": "the length closest to the hypothesis length",
     "shortest": "",
@@ -336,7 +109,7 @@ class BLEUScore(TableScore):
     _metric: BLEU
 
     @property
-    def _formula(self) -> Formula:
+    def _formula(self) -> BleuFormula:
         """The formula that computes the components of the score when they are requested."""
         return self._metric.make_formula(segment=self._segment)
 
@@ -362,12 +135,12 @@ class BLEUScore(TableScore):
     @property
     def precisions(self) -> tuple[float, ...]:
         """The smoothed precision of each order (0-100), as in sacreBLEU."""
-        return self._formula.list_percentages(self.matches, self.totals)
+        return tuple(self._formula.percentages(self._row))
 
     @property
     def brevity_penalty(self) -> float:
         """The brevity penalty: below 1 if the hypotheses are shorter than the references."""
-        return self._formula.compute_brevity_penalty(self._row[0], self.reference_length)
+        return self._formula.brevity_penalty(self._row)
 
     @property
     def matches(self) -> tuple[int, ...]:
@@ -387,7 +160,8 @@ class BLEUScore(TableScore):
     @property
     def reference_length(self) -> float:
         """The effective reference length, which may be fractional if lengths are averaged."""
-        return self._metric.reference_length_from_row(self._row)
+        unit = self._metric.length_unit
+        return self._row[1] if unit == 1 else self._row[1] / unit
 
     @property
     def ratio(self) -> float:
@@ -710,10 +484,32 @@ class BLEU(Metric[BLEUScore]):
         missing = {"missing_order": self.missing_orders, "effective_order": None}
         return tuple((self._values | missing).values())
 
-    def make_formula(self, *, segment: bool = False) -> Formula:
-        """Return the formula, for a corpus or for one segment."""
-        missing = self.resolve_missing_order(segment=segment)
-        return Formula(self._values, self.smoothing_value or 0.0, missing)
+    def make_formula(self, *, segment: bool = False, length_unit: int | None = None) -> BleuFormula:
+        """Return the formula, for a corpus or for one segment.
+
+        length_unit: the number of units per token of reference lengths in rows (default: as in the
+            metric's statistics).
+        """
+        names = (
+            "smoothing",
+            "no_match",
+            "brevity_penalty",
+            "empty_brevity",
+            "weights",
+            "arithmetic",
+        )
+        return BleuFormula(
+            **{name: self._values[name] for name in names},
+            smoothing_value=self.smoothing_value or 0.0,
+            missing_order=self.resolve_missing_order(segment=segment),
+            compensated=COMPENSATED,
+            length_unit=length_unit or self.length_unit,
+        )
+
+    @property
+    def length_unit(self) -> int:
+        """The number of units per token of reference lengths in the statistics."""
+        return PARTS_PER_TOKEN if self.length_rule == "average" else 1
 
     # ---- signatures ----
 
@@ -804,10 +600,6 @@ class BLEU(Metric[BLEUScore]):
             "score above 0"
         )
 
-    def reference_length_from_row(self, row: Sequence[int]) -> float:
-        """Return the reference length in a row of statistics."""
-        return row[1] / PARTS_PER_TOKEN if self.length_rule == "average" else row[1]
-
     def _compute_score(self, row: Sequence[int], *, segment: bool) -> float:
         """Return the score of one row, on the scale of the arithmetic."""
         return self.compute_values(Table.from_rows([row], len(row)), segment=segment)[0]
@@ -816,12 +608,7 @@ class BLEU(Metric[BLEUScore]):
         """Return the score of each row, on the scale of the arithmetic."""
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment).tolist()
-        compute_score = self.make_formula(segment=segment).compute_score
-        first, last = 2, 2 + self.max_order
-        return [
-            compute_score(row[first:last], row[last:], row[0], self.reference_length_from_row(row))
-            for row in table.tolist()
-        ]
+        return self.make_formula(segment=segment).scores(table)
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         segment = segment or not self._is_sum_based  # average segment scores, not counts

@@ -14,7 +14,8 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, CountedRows, make_ngram_column_limits
-from truebleu.metrics.bleu import BLEU, round_to_single
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.pairwise_scores import round_to_single
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
 

@@ -22,6 +22,13 @@ from truebleu.text.terminal_layout import format_count
 COMPENSATED = sys.version_info >= (3, 12)
 
 
+def round_to_single(number: float) -> float:
+    """Return a number rounded to single precision."""
+    from struct import pack, unpack  # imported late, because most scores do not need it
+
+    return float(unpack("f", pack("f", number))[0])
+
+
 def sum_like_numpy(
     values: Sequence[float], round_number: Callable[[float], float] = float
 ) -> float:

@@ -116,16 +116,10 @@ def _score_leave_one_out(
     if metric.parameters["reference_length"] == "single" and len(table) > 2:
         raise InputError("texts: all other texts are references, but this metric supports only one")
     factor = 100.0 / metric.natural_scale
-    if metric.length_rule != "average":
-        return [factor * value for value in metric.compute_values(table, segment=True)]
-    # The table contains the summed length of the other texts instead of the average.
-    compute_score = metric.make_formula(segment=True).compute_score
-    first_total = metric.max_order + 2
-    return [
-        factor
-        * compute_score(row[2:first_total], row[first_total:], row[0], row[1] / (len(table) - 1))
-        for row in table.tolist()
-    ]
+    # For average lengths, the table contains the summed length of the other texts.
+    unit = len(table) - 1 if metric.length_rule == "average" else None
+    formula = metric.make_formula(segment=True, length_unit=unit)
+    return [factor * value for value in formula.scores(table)]
 
 
 class PairwiseDiversity(CompositeScore):

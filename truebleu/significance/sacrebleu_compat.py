@@ -15,8 +15,7 @@ from typing import Any
 
 from truebleu import _kernel
 from truebleu.metrics.base import Metric
-from truebleu.metrics.bleu import round_to_single as rounded
-from truebleu.metrics.pairwise_scores import COMPENSATED, sum_like_numpy
+from truebleu.metrics.pairwise_scores import COMPENSATED, round_to_single, sum_like_numpy
 from truebleu.significance.resampled_metric import check_memory
 from truebleu.text.argument_checks import Record
 
@@ -42,7 +41,8 @@ def count_larger_differences(
     system: ResampledScores, baseline: ResampledScores, difference: float
 ) -> int:
     """Return the number of centred resampled differences that exceed the observed difference."""
-    round_number = rounded if system.is_single_precision and baseline.is_single_precision else float
+    is_single = system.is_single_precision and baseline.is_single_precision
+    round_number = round_to_single if is_single else float
     pairs = zip(system.values, baseline.values, strict=True)
     gaps = [abs(round_number(a - b)) for a, b in pairs]
     mean = round_number(sum_like_numpy(gaps, round_number) / len(gaps))

@@ -1,10 +1,9 @@
-//! BLEU formulas of published implementations, for use without Python.
+//! BLEU formulas of published implementations, with their intermediate steps.
 //!
-//! They follow `truebleu/metrics/bleu.py` operation by operation. [`super::BleuFormula`]
-//! computes only sacreBLEU's formula, for many rows. This module computes every formula, with its
-//! intermediate steps.
+//! They follow the original programs operation by operation. [`super::BleuFormula`] computes only
+//! sacreBLEU's formula, but faster.
 
-use super::{LOG_OF_ZERO, PARTS, sum};
+use super::{LOG_OF_ZERO, sum};
 use crate::count;
 use crate::math::{exact_sum, exp, ln, power};
 
@@ -142,8 +141,9 @@ pub struct BleuVariantFormula {
     pub arithmetic: Arithmetic,
     /// Use compensated summation, like `sum()` in Python 3.12 and later.
     pub compensated: bool,
-    /// Reference lengths are multiples of 1 / [`PARTS`].
-    pub lengths_in_parts: bool,
+    /// Reference lengths are in units of 1 / `length_unit` token: 1 or [`super::PARTS`], or the
+    /// number of references if their lengths are summed.
+    pub length_unit: f64,
 }
 
 /// The precision of one n-gram order.
@@ -172,8 +172,7 @@ impl BleuVariantFormula {
 
     /// Return the hypothesis length and the reference length in tokens.
     fn token_lengths(&self, row: &[i64]) -> (f64, f64) {
-        let parts = if self.lengths_in_parts { PARTS as f64 } else { 1.0 };
-        (row[0] as f64, row[1] as f64 / parts)
+        (row[0] as f64, row[1] as f64 / self.length_unit)
     }
 
     /// Return whether the score is 0 before smoothing.

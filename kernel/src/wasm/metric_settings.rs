@@ -303,7 +303,11 @@ impl Settings<'_> {
                 weights: weights.clone(),
                 arithmetic: self.named_value("arithmetic", variants::Arithmetic::from_name)?,
                 compensated: self.boolean("compensated")?,
-                lengths_in_parts: length == ReferenceLength::Average,
+                length_unit: if length == ReferenceLength::Average {
+                    bleu::PARTS as f64
+                } else {
+                    1.0
+                },
             })
         };
         let segment = make_formula(parse_missing_order(missing_orders.0)?)?;
@@ -340,7 +344,7 @@ impl Settings<'_> {
             && variant_formula.penalty == Penalty::Standard
             && variant_formula.empty_brevity == 0.0
             && matches!(variant_formula.missing_order, MissingOrder::Zero | MissingOrder::Drop)
-            && !variant_formula.lengths_in_parts;
+            && variant_formula.length_unit == 1.0;
         Ok(match smoothing {
             Some(smoothing) if is_sacrebleu_formula => Arc::new(bleu::BleuFormula {
                 smoothing,

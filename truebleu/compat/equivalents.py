@@ -36,7 +36,6 @@ _EVALUATE = (
 
 
 def _format_call(metric: str, method: str) -> str:
-    """Format the call of a metric's method with the usual arguments."""
     argument = "hypothesis" if method == "sentence" else "hypotheses"
     return f"tb.{metric}.{method}({argument}, references)"
 

@@ -107,7 +107,6 @@ def _select(reward: Any, role: str, items: Any, default: Any) -> Sequence[Any]:
 def _score_batch(
     reward: Any, completions: Any, items: Any, references: Any, sources: Any, groups: Any
 ) -> list[float | None]:
-    """Return the rewards of a batch; see `_select` for items and the other arguments."""
     columns = {"references": _select(reward, "references", items, references)}
     if reward.needs_source:
         columns["sources"] = _select(reward, "sources", items, sources)
@@ -117,7 +116,6 @@ def _score_batch(
 
 
 def _score_one(reward: Any, completion: Any, item: Any, references: Any, sources: Any) -> float:
-    """Return the reward of one completion; see `_select` for item and the other arguments."""
     (reference,) = _select(reward, "references", [item], references)
     source = _select(reward, "sources", [item], sources)[0] if reward.needs_source else None
     return reward.one(completion, reference, source=source)  # type: ignore[no-any-return]
@@ -135,10 +133,7 @@ def require_numbers(reward: Any, values: Sequence[float | None]) -> list[float]:
 
 
 def call_trl(reward: Any, completions: Any, prompts: Any = None, **columns: Any) -> list[Any]:
-    """Return a list of rewards, or None without references, as TRL and ms-swift expect.
-
-    The dataset's columns are keyword arguments. TRL ignores rewards that are None.
-    """
+    """Return a list of rewards, or None without references, as TRL and ms-swift expect."""
     if prompts is not None:
         columns["prompts"] = prompts
     return _score_batch(reward, completions, columns, "reference", "source", "prompts")
@@ -149,7 +144,7 @@ def call_verl(
 ) -> float:
     """Return the reward of one completion, for verl's reward manager "naive".
 
-    `references` and `sources` name keys of extra_info (default: the ground truth and "source").
+    Options name keys of extra_info (default: the ground truth and "source").
     """
     return _score_one(reward, solution_str, extra_info or {}, [ground_truth], "source")
 
@@ -157,10 +152,7 @@ def call_verl(
 def call_verl_batch(
     reward: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
 ) -> list[float]:
-    """Return the rewards of a batch, for verl's reward manager "batch".
-
-    `references`, `sources` and `group` name keys of extra_infos.
-    """
+    """Return the rewards of a batch, for verl's reward manager "batch"."""
     infos = [info or {} for info in ([] if extra_infos is None else extra_infos)]
     values = _score_batch(reward, solution_strs, infos, ground_truths, "source", None)
     return require_numbers(reward, values)
@@ -170,7 +162,6 @@ def call_nemo_rl(reward: Any, message_log_batch: Any, metadata: Any) -> list[flo
     """Return the rewards of message logs, for the method `step` of a NeMo RL environment.
 
     The last message of the assistant is scored; the messages before its first are the prompt.
-    `references` and `sources` name keys of the metadata (default: "ground_truth" and "source").
     """
     completions: list[Any] = []
     prompts = []
@@ -183,10 +174,7 @@ def call_nemo_rl(reward: Any, message_log_batch: Any, metadata: Any) -> list[flo
 
 
 def call_nemo_verify(reward: Any, body: Any) -> float:
-    """Return the reward of a request of NeMo Gym, for the method `verify` of a resources server.
-
-    `references` and `sources` name fields of the request (default: "translation" and "text").
-    """
+    """Return the reward of a request of NeMo Gym, for the method `verify` of a resources server."""
     text = get_field(get_field(body, "response"), "output_text") or ""
     return _score_one(reward, text, body, "translation", "text")
 
@@ -216,7 +204,7 @@ def call_verifiers(
 ) -> float:
     """Return the reward of one rollout, for a legacy rubric of verifiers.
 
-    `references` and `sources` name keys of info, or columns (default: answer and prompt).
+    Options name keys of info, or columns (default: answer and prompt).
     """
     # In verifiers, a missing answer is "".
     return _score_one(reward, completion, {**fields, **(info or {})}, [answer or None], [prompt])
@@ -232,9 +220,6 @@ def call_verifiers_group(
 
 
 async def call_verifiers_v1(reward: Any, task: Any, trace: Any) -> float:
-    """Return the reward of a trace, for a task of verifiers v1: `@vf.reward()`.
-
-    `references` and `sources` name fields of the task's data (default: "answer" and "prompt").
-    """
+    """Return the reward of a trace, for a task of verifiers v1: `@vf.reward()`."""
     data = get_field(task, "data", task)
     return _score_one(reward, trace.last_reply, data, "answer", "prompt")

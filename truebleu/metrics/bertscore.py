@@ -14,6 +14,7 @@ from typing import Any
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
 from truebleu.metrics.neural_metric import (
+    MODEL_HELP,
     NeuralMetric,
     find_model_or_none,
     read_config,
@@ -43,9 +44,7 @@ class BERTScore(NeuralMetric):
     FIELDS = ("model", "layer", "idf", "rescale", "agg")
     PACKAGE = ("bert-score", "bert_score")
     EXAMPLE = DEFAULT_MODEL
-    model: p.Parameter[str] = p.Text(
-        DEFAULT_MODEL, "the model: a folder, or a name in the Hugging Face cache"
-    )
+    model: p.Parameter[str] = p.Text(DEFAULT_MODEL, MODEL_HELP)
     layer: p.Parameter[int] = p.WholeNumber(
         0,
         "the layer; 0 selects bert-score's layer for the model, or the last layer of other models",
@@ -59,9 +58,6 @@ class BERTScore(NeuralMetric):
     )
     rescale: p.Parameter[str] = p.Text(
         "no", "the language of the rescaling baseline, such as en; 'no' disables rescaling"
-    )
-    device: p.Parameter[str] = p.Text(
-        "auto", "the torch device, such as cpu or cuda:1", is_hidden=True
     )
     batch: p.Parameter[int] = p.WholeNumber(
         64, "the number of texts per batch", maximum=1 << 20, is_hidden=True
@@ -91,7 +87,6 @@ class BERTScore(NeuralMetric):
 
     @staticmethod
     def _strip_revision(model_name: str) -> str:
-        """Return a model's name without the revision."""
         return model_name.rpartition("@")[0] or model_name
 
     def _find_versions(self) -> tuple[str, str]:
@@ -189,7 +184,6 @@ def _read_bert_score_package() -> tuple[str, dict[str, int], str]:
 def _load_scorer(
     folder: str, layer: int, idf: bool, baseline: str | None, device_name: str, _identity: str
 ) -> Any:
-    """Return bert-score's scorer, with the model loaded."""
     from bert_score import BERTScorer
 
     return BERTScorer(

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.neural_metric import NeuralMetric, resolve_device
+from truebleu.metrics.neural_metric import MODEL_HELP, NeuralMetric, resolve_device
 from truebleu.metrics.python_metric import SegmentTexts
 
 # The model that bleurt-pytorch recommends.
@@ -34,16 +34,8 @@ class BLEURT(NeuralMetric):
     FIELDS = ("model", "agg")
     PACKAGE = ("bleurt-pytorch", "bleurt_pytorch")
     EXAMPLE = DEFAULT_MODEL
-    model: p.Parameter[str] = p.Text(
-        DEFAULT_MODEL, "the model: a folder, or a name in the Hugging Face cache"
-    )
+    model: p.Parameter[str] = p.Text(DEFAULT_MODEL, MODEL_HELP)
     _: KW_ONLY
-    device: p.Parameter[str] = p.Text(
-        "auto", "the torch device, such as cpu or cuda:1", is_hidden=True
-    )
-    batch: p.Parameter[int] = p.WholeNumber(
-        16, "the number of segments per batch", maximum=1 << 20, is_hidden=True
-    )
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -74,7 +66,6 @@ class BLEURT(NeuralMetric):
 
 @lru_cache(maxsize=2)
 def _load_model(folder: str, device_name: str, _identity: str) -> tuple[Any, Any]:
-    """Return the tokenizer and the model."""
     try:
         from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
     except ImportError as error:
@@ -88,7 +79,6 @@ def _load_model(folder: str, device_name: str, _identity: str) -> tuple[Any, Any
 
 
 def _predict_scores(tokenizer: Any, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-    """Return the model's scores for (hypothesis, reference) pairs."""
     import torch
 
     with torch.no_grad():

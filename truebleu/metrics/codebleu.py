@@ -97,7 +97,6 @@ class CodeBLEU(PythonMetric):
     )
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other."""
         if self.language is not None and self.keywords is not None:
             raise ValueError("language and keywords are mutually exclusive")
         if self.part == "weighted" and self.language is None and self.keywords is None:

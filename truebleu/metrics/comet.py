@@ -14,7 +14,7 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.neural_metric import NeuralMetric, find_model, resolve_device
+from truebleu.metrics.neural_metric import MODEL_HELP, NeuralMetric, find_model, resolve_device
 from truebleu.metrics.python_metric import SegmentTexts
 
 DEFAULT_MODEL = "Unbabel/wmt22-comet-da"
@@ -59,16 +59,8 @@ class COMET(NeuralMetric):
         "truebleu compare --scores"
     )
     EXAMPLE = DEFAULT_MODEL
-    model: p.Parameter[str] = p.Text(
-        DEFAULT_MODEL, "the model: a folder, or a name in the Hugging Face cache"
-    )
+    model: p.Parameter[str] = p.Text(DEFAULT_MODEL, MODEL_HELP)
     _: KW_ONLY
-    device: p.Parameter[str] = p.Text(
-        "auto", "the torch device, such as cpu or cuda:1", is_hidden=True
-    )
-    batch: p.Parameter[int] = p.WholeNumber(
-        16, "the number of segments per batch", maximum=1 << 20, is_hidden=True
-    )
 
     @property
     def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802
@@ -159,7 +151,6 @@ def _read_settings(model: str) -> tuple[str, tuple[str, ...], str]:
 
 @lru_cache(maxsize=2)
 def _load_model(path: str, _identity: str) -> Any:
-    """Return a model, loaded with its package."""
     from comet import load_from_checkpoint
 
     return load_from_checkpoint(path, local_files_only=True)

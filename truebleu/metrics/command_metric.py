@@ -74,7 +74,6 @@ class Command(SegmentMeanMetric):
     )
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other."""
         if not self.score_name.isprintable() or set(self.score_name) & set("|:="):
             raise ValueError(
                 f"score_name={self.score_name!r:.40}: expected one line without |, : or ="
@@ -226,7 +225,6 @@ def _run_program(name: str, command_words: Sequence[str], folder: str, timeout: 
 
 
 def _kill_process_group(process: Any) -> None:
-    """Kill a program and its child processes if they are still running."""
     import signal
 
     with suppress(ProcessLookupError, PermissionError):

@@ -51,7 +51,6 @@ class GLEU(PythonMetric):
     )
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other."""
         if self.min_order > self.max_order:
             raise ValueError(f"min_order={self.min_order} is above max_order={self.max_order}")
 

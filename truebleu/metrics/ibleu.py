@@ -48,7 +48,6 @@ class IBLEU(SourceMetric):
     )
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other."""
         self._bleu = BLEU(self.tokenize, lowercase=self.lowercase, max_order=self.max_order)
 
     @property

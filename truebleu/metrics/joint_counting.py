@@ -164,7 +164,6 @@ def _scan_corpus_jointly(metrics: Sequence[Any], corpus: Corpus) -> Scan:
 def _split_table_by_metric(
     metrics: Sequence[Metric[Any]], table: Table, summary: Summary, corpus: Corpus
 ) -> dict[Metric[Any], Statistics]:
-    """Split a table with the columns of all metrics into the statistics of each metric."""
     statistics: dict[Metric[Any], Statistics] = {}
     reference_count, start = summarize_reference_count(summary["references"]), 0
     for metric in metrics:

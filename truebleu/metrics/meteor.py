@@ -212,7 +212,6 @@ class METEOR(PythonMetric):
     )
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other."""
         tasks = _list_tasks(self.language)
         default_task = next(iter(tasks))
         if self.task == default_task:

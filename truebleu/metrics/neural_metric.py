@@ -9,9 +9,11 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
+from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError, Signature
 from truebleu.metrics.python_metric import (
     SegmentMeanMetric,
@@ -31,6 +33,7 @@ MAX_FULLY_HASHED_BYTES, HASHED_BLOCKS, BLOCK_BYTES = 1 << 22, 64, 1 << 16
 OUT_OF_MEMORY_PHRASES = ("out of memory", "can't allocate memory", "not enough memory")
 # Number of digits of a revision in signatures.
 REVISION_DIGITS = 8
+MODEL_HELP = "the model: a folder, or a name in the Hugging Face cache"
 # Folders of the models used so far, keyed by the models' names in signatures.
 _USED_FOLDERS: dict[str, str] = {}
 
@@ -62,8 +65,13 @@ class NeuralMetric(SegmentMeanMetric):
     EXAMPLE: ClassVar[str]
 
     model: str
-    device: str
-    batch: int
+    _: KW_ONLY
+    device: p.Parameter[str] = p.Text(
+        "auto", "the torch device, such as cpu or cuda:1", is_hidden=True, inherited=True
+    )
+    batch: p.Parameter[int] = p.WholeNumber(
+        16, "the number of segments per batch", maximum=1 << 20, is_hidden=True, inherited=True
+    )
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -74,7 +82,7 @@ class NeuralMetric(SegmentMeanMetric):
                 f"{name} needs a model (expected {name}:MODEL, where MODEL is a folder or a name "
                 f"in the Hugging Face cache, such as {name}:{cls.EXAMPLE})"
             )
-        return cls(model=text)  # type: ignore[call-arg]
+        return cls(model=text)
 
     @property
     def _equality_key(self) -> frozenset[tuple[str, str]]:
@@ -83,8 +91,7 @@ class NeuralMetric(SegmentMeanMetric):
 
     def _build_fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._build_fields(segment=segment)
-        model_parameter = next(p for p in self.PARAMETERS if p.name == "model")
-        return fields | {"model": model_parameter.to_field(describe_model(self.model))}
+        return fields | {"model": self.PARAMETERS[0].to_field(describe_model(self.model))}
 
     def _find_versions(self) -> tuple[str, str]:
         version = find_installed_version(self.PACKAGE[0])
@@ -286,7 +293,6 @@ def _hash_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error means that a device or this machine is out of memory."""
     message = str(error).lower()
     return isinstance(error, MemoryError) or any(
         words in message for words in OUT_OF_MEMORY_PHRASES
@@ -294,7 +300,6 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 
 def _format_error(error: BaseException) -> str:
-    """Return an error's type and message on one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0].strip():.200}" if lines else type(error).__name__
 

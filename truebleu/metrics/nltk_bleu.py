@@ -160,7 +160,6 @@ class NLTKBLEU(PythonMetric):
     )
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other."""
         if _parse_release(self.version) < (3, 6, 6) and len(self.weights) > 1:
             raise ValueError(
                 f"weights: NLTK {self.version} takes one sequence of weights (several since 3.6.6)"
@@ -397,5 +396,4 @@ def _average_neighbours(
 
 
 def _parse_release(version: str) -> tuple[int, ...]:
-    """Return a release number as a tuple of integers, such as (3, 6, 5)."""
     return tuple(map(int, version.split(".")))

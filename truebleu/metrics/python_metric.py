@@ -129,7 +129,6 @@ class PythonMetric(Metric[PythonScore]):
     def _tokenize_segments(
         self, hypotheses: corpus_inputs.Hypotheses, references: corpus_inputs.References
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
-        """Yield the tokens of each segment and of its references."""
         return corpus_inputs.tokenize_segments(hypotheses, references, **self._tokenizer_settings)
 
     def _count_bleu_rows(self, corpus: Corpus, **parameters: Any) -> CountedRows:

@@ -137,7 +137,6 @@ def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
 
 
 def _find_registered_metric(name: str) -> AnyMetric | None:
-    """Return the metric with a registered name, or None if the name is not registered."""
     lower = name.strip().lower()
     if lower in METRICS:
         return get_metric_class(lower)(**METRICS[lower][1])

@@ -119,7 +119,6 @@ class ROUGE(SegmentMeanMetric):
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(ROUGE_TOKENIZER)
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other."""
         if self.stemmer and self.tokenize != ROUGE_TOKENIZER:
             raise ValueError("stemmer=True is only for English, and requires tokenize='rouge'")
 

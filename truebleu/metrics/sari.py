@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
@@ -25,14 +26,12 @@ from truebleu.metrics.python_metric import (
     SourceMetric,
 )
 from truebleu.text import corpus_inputs, tokenizers
-from truebleu.text.tokenizers import count_ngrams
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
 ORDERS = (1, 2, 3, 4)
 OPERATIONS = ("add", "keep", "delete")
-CITATIONS = ("xu-etal-2016-optimizing", "alva-manchego-etal-2019-easse")
 
 
 class SARI(SourceMetric):
@@ -57,7 +56,7 @@ class SARI(SourceMetric):
     __slots__ = ()
 
     NAME = "SARI"
-    CITATIONS = CITATIONS
+    CITATIONS = ("xu-etal-2016-optimizing", "alva-manchego-etal-2019-easse")
     VARIANTS = {  # noqa: RUF012
         "sari-paper": {"avg": "precisions"},
         "sari-legacy": {"case": "mixed", "split": "yes"},
@@ -122,10 +121,9 @@ class SARI(SourceMetric):
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        names = self.columns
-        return tuple(
-            (names[i], 1, names[i + side]) for i in range(0, len(names), 3) for side in (1, 2)
-        )
+        columns = iter(self.columns)
+        triples = zip(columns, columns, columns, strict=True)
+        return tuple((good, 1, total) for good, *totals in triples for total in totals)
 
     def _count_text(self, corpus: Corpus) -> tuple[Table, Summary]:
         scan = corpus_inputs.scan_corpus(
@@ -196,7 +194,7 @@ class SentenceSARI(SegmentMeanMetric):
     __slots__ = ()
 
     NAME = "SARI-original"
-    CITATIONS = CITATIONS[:1]
+    CITATIONS = ("xu-etal-2016-optimizing",)
     NEEDS_SOURCE = True
     VARIANTS = {f"sari-{name}": {"variant": name} for name in ("original", "hf", "t2t")}  # noqa: RUF012
     PREFIX = "sari-sentence-"
@@ -225,7 +223,7 @@ class SentenceSARI(SegmentMeanMetric):
         numbers: list[tuple[float, ...]] = []
         for source, (text, references) in zip(sources, texts, strict=True):
             words = list(map(split, (source, text, *references)))
-            orders = [compute(*(count_ngrams(one, n) for one in words)) for n in ORDERS]
+            orders = [compute(*(tokenizers.count_ngrams(x, n) for x in words)) for n in ORDERS]
             keep, delete, add = (sum(values) / 4 for values in zip(*orders, strict=True))
             total = keep + add + delete if self.variant == "t2t" else keep + delete + add
             numbers.append((total / 3, add, keep, delete))
@@ -244,9 +242,7 @@ def _compute_parts(
         Counter({ngram: len(references) * n for ngram, n in counts.items()})
         for counts in (source, hypothesis)
     )
-    reference_counts: Counter[Any] = Counter()
-    for reference in references:
-        reference_counts.update(reference)
+    reference_counts = sum(references, Counter[Any]())
     kept_ngrams, kept_by_references = source & hypothesis, source & reference_counts
     good = kept_ngrams & reference_counts
     precision = _average_shares(good, kept_ngrams, missing)
@@ -281,14 +277,12 @@ def _compute_t2t_parts(
 
     Each n-gram counts once. Its weight is the share of the references with n-grams that have it.
     """
-    counts = Counter(ngram for reference in references for ngram in reference)
+    counts = Counter(chain(*references))
     count = sum(map(bool, references)) or 1
     source, hypothesis = set(source), set(hypothesis)
     kept_ngrams, deleted, added = source & hypothesis, source - hypothesis, hypothesis - source
     divide = partial(_divide, otherwise=1.0)
-    good, relevant = (
-        sum(counts[ngram] for ngram in ngrams) / count for ngrams in (kept_ngrams, source)
-    )
+    good, relevant = (sum(map(counts.__getitem__, one)) / count for one in (kept_ngrams, source))
     right, needed = len(added & counts.keys()), len(counts.keys() - source)
     return (
         _compute_f(divide(good, len(kept_ngrams)), divide(good, relevant)),

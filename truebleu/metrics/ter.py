@@ -145,7 +145,6 @@ class TER(Metric[TERScore]):
 
     @property
     def _tokenizer_parameters(self) -> dict[str, bool]:
-        """The parameters of the tokenizer."""
         return {name: self._values[name] for name in TOKENIZER_PARAMETERS}
 
     def can_split(self, script: str) -> bool:

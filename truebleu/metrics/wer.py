@@ -211,7 +211,7 @@ class _EditMetric(Metric[S]):
 
     __slots__ = ()
 
-    MATCHES_SACREBLEU = False
+    CITATIONS = ("morris-etal-2004-wer",)
     FIELDS: ClassVar[tuple[str, ...]] = ("case", "tok", "measure")
     LOWER_IS_BETTER = True
     BOUND: ClassVar[float | None] = None
@@ -257,7 +257,6 @@ class WER(_EditMetric[WERScore]):
     __slots__ = ()
 
     NAME = "WER"
-    CITATIONS = ("morris-etal-2004-wer",)
     SCORE = WERScore
     PREFIX = "wer-"
     CONSTANTS = {"measure": ("wer", "m")}  # noqa: RUF012
@@ -267,19 +266,12 @@ class WER(_EditMetric[WERScore]):
 
     def build_kernel_settings(self) -> dict[str, Any]:
         """Return the metric settings for the kernel."""
-        measure = self.NAME.lower()
-        return {
-            "metric": "edits",
-            **self._build_lexer_settings(),
-            "measure": measure,
-            "characters": False,
-        }
+        settings = {"measure": self.NAME.lower(), "characters": False}
+        return {"metric": "edits", **self._build_lexer_settings(), **settings}
 
     def tokenize_text(self, text: str) -> list[str]:
         """Return the words of a text."""
-        from truebleu.text.tokenizers import make_tokenizer
-
-        return make_tokenizer(**self._tokenizer_settings)(text)
+        return tokenizers.make_tokenizer(**self._tokenizer_settings)(text)
 
 
 class MER(WER):
@@ -294,7 +286,6 @@ class MER(WER):
     __slots__ = ()
 
     NAME = "MER"
-    CITATIONS = ("morris-etal-2004-wer",)
     WORST = 100.0
     PREFIX = "mer-"
     CONSTANTS = {"measure": ("mer", "m")}  # noqa: RUF012
@@ -312,7 +303,6 @@ class WIL(WER):
     __slots__ = ()
 
     NAME = "WIL"
-    CITATIONS = ("morris-etal-2004-wer",)
     WORST = 100.0
     PREFIX = "wil-"
     CONSTANTS = {"measure": ("wil", "m")}  # noqa: RUF012
@@ -332,7 +322,6 @@ class WIP(WER):
     __slots__ = ()
 
     NAME = "WIP"
-    CITATIONS = ("morris-etal-2004-wer",)
     PREFIX = "wip-"
     CONSTANTS = {"measure": ("wip", "m")}  # noqa: RUF012
     LOWER_IS_BETTER = False
@@ -353,7 +342,6 @@ class CER(_EditMetric[CERScore]):
     __slots__ = ()
 
     NAME = "CER"
-    CITATIONS = ("morris-etal-2004-wer",)
     SCORE = CERScore
     PREFIX = "cer-"
     ABSENT_PARAMETERS = {"tokenize": "CER compares characters"}  # noqa: RUF012

@@ -250,7 +250,6 @@ class MetricUtility(TextUtility):
 
 
 def _get_integer_weights(source: Source) -> list[int]:
-    """Return the weights of the references as integers."""
     weights = source.weights or [1.0] * len(source.references)
     for nth, weight in enumerate(weights, 1):
         if not weight.is_integer():

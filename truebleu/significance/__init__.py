@@ -3,29 +3,21 @@
 Resampling uses the statistics (or segment scores), never the texts. All systems and metrics share
 the same random draws, which equal NumPy's, so a seed gives the same results on every platform.
 
-Tests by name:
+Tests by name (docs/significance.md describes them, and reports their measured error rates):
 
-"ar": paired approximate randomization, the default. If it made no difference which system wrote
-    a translation, swapping the two systems' translations of random segments would give differences
-    similar to the observed one. Eric W. Noreen (1989): Computer-intensive methods for testing
-    hypotheses; Stefan Riezler and John T. Maxwell (2005): On some pitfalls in automatic evaluation
-    and significance testing for MT. ACL workshop on intrinsic and extrinsic measures.
-"bs": paired bootstrap. The differences of resampled test sets, shifted to a mean of 0, estimate
-    the differences that can arise by chance (Riezler and Maxwell 2005; Bradley Efron and Robert J.
-    Tibshirani 1993: An introduction to the bootstrap).
+"ar": paired approximate randomization, the default. Eric W. Noreen (1989): Computer-intensive
+    methods for testing hypotheses; Stefan Riezler and John T. Maxwell (2005): On some pitfalls in
+    automatic evaluation and significance testing for MT. ACL workshop on intrinsic and extrinsic
+    measures.
+"bs": paired bootstrap, with differences shifted to a mean of 0 (Riezler and Maxwell 2005; Bradley
+    Efron and Robert J. Tibshirani 1993: An introduction to the bootstrap).
 "bs-sacrebleu": the paired bootstrap of sacreBLEU 2.6.0, bit for bit. It takes the absolute value
     before the shift, and therefore finds twice as many significant differences as it should.
 "koehn": the share of resampled test sets that the better system does not win. Philipp Koehn
-    (2004): Statistical significance tests for machine translation evaluation. EMNLP. The test is
-    one-sided, in the observed direction.
+    (2004): Statistical significance tests for machine translation evaluation. EMNLP.
 
-Segments are resampled and swapped one by one or, with `documents`, by document. Segments of a
-document are similar, so a test that treats them as independent underestimates the uncertainty.
-
-The score of a system with several `runs` (training seeds) is their mean, and its tests include the
-variance between runs; see `truebleu.significance.results`.
-
-docs/significance.md reports the measured error rates of all tests.
+Segments are resampled and swapped one by one or, with `documents`, by document. With `runs`, tests
+include the variance between runs; see `truebleu.significance.results`.
 """
 
 from truebleu.significance.resampled_metric import Measure as Measure

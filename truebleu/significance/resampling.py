@@ -256,7 +256,6 @@ class _ResamplingRun:
         )
 
     def _get_resampled_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
-        """Return the difference between two systems in each resample."""
         first, second = (self._resampled_systems[measure_index][system] for system in pair)
         return list(map(sub, first, second))
 

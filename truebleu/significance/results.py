@@ -1,27 +1,16 @@
 """Results of resampling: intervals, differences, their power, and the ranking of systems.
 
-Several runs (training seeds) of a system add variance to that of the test set.
-The score of a system is the mean over its runs. Two sources make it uncertain: the choice of
-segments, which resampling estimates, and the choice of runs, which only several runs can show. A
-test that resamples only segments finds a difference between equal systems whenever a lucky run is
-compared with an unlucky run (Jonathan H. Clark, Chris Dyer, Alon Lavie and Noah A. Smith 2011:
-Better hypothesis testing for statistical machine translation: controlling for optimizer
-instability. ACL). Swapping the segments of each run independently, as if runs were additional
-segments, does not help: a lucky run is lucky on many segments at once.
-
-The two sources are therefore estimated separately, and added:
+The score of a system with several runs (training seeds) is the mean over its runs. Two sources of
+error are estimated separately and added (docs/significance.md gives the reasons):
 
 segments    In each trial (or resample), all runs of both systems share the same segments. The
             difference is the mean over all pairs of a run of one system and a run of the other.
 runs        The standard error from runs is s √(1/m + 1/n), for m and n runs with the standard
-            deviation s between runs of a system. Swapping whole runs would allow only 20
-            arrangements of three and three runs. Each trial therefore adds this error times a
-            random value of Student's t distribution with m + n - 2 degrees of freedom.
+            deviation s between runs of a system. Each trial adds this error times a random value
+            of Student's t distribution with m + n - 2 degrees of freedom.
 
-Runs also differ in single segments. This part is contained in s and in the resampling of segments.
-It is subtracted from the latter, where the bootstrap estimates its size. The two remaining errors
-are added, as in the Behrens-Fisher problem. With one run each, nothing is added, and the test is
-the same as without runs.
+The effect of runs on single segments is contained in s. It is subtracted from the first error,
+where the bootstrap estimates its size. With one run each, nothing is added.
 """
 
 from __future__ import annotations

@@ -87,7 +87,6 @@ def randomize_scores(
 
 
 def _get_single_formula(metric: Any) -> _kernel.SingleFormula:
-    """Return the metric's formula in single precision."""
     if metric.NAME == "chrF":
         return _kernel.SingleFormula.chrf(float(metric.beta**2), metric.eps_smoothing)
     if metric.NAME == "TER":

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from truebleu._kernel import InputError
 from truebleu.text import download
 from truebleu.text.operating_system import is_safe_name, join_contained_path
+from truebleu.text.segments import open_compressed
 
 # Limits on the unpacked size: a multiple of the archive's size, and an absolute maximum. Archives
 # of small files consist mostly of padding, so a fixed number of bytes is always allowed.
@@ -102,9 +103,10 @@ def _unpack_members(archive: str, folder: str, members: Sequence[str] | None) ->
         if first_bytes.startswith(b"PK"):
             contents = _iter_zip_members(file, max_bytes)
         else:
-            contents = _iter_tar_members(
-                _LimitedReader(_open_decompressed(file, first_bytes), max_bytes)
-            )
+            starts = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
+            suffix = next((starts[one] for one in starts if first_bytes.startswith(one)), "")
+            stream = open_compressed(file, suffix) if suffix else file
+            contents = _iter_tar_members(_LimitedReader(stream, max_bytes))
         for name, kind, content in contents:
             if wanted_names is not None and _normalize_member_name(name) not in wanted_names:
                 continue
@@ -164,22 +166,6 @@ def _iter_tar_members(stream: _LimitedReader) -> Iterator[tuple[str, str, Any]]:
     # Read to the end, where a compressed stream has its checksum.
     while stream.read(1 << 20):
         pass
-
-
-def _open_decompressed(file: BinaryIO, first_bytes: bytes) -> Any:
-    if first_bytes.startswith(b"\x1f\x8b"):
-        import gzip
-
-        return gzip.GzipFile(fileobj=file)
-    if first_bytes.startswith(b"BZh"):
-        import bz2
-
-        return bz2.BZ2File(file)
-    if first_bytes.startswith(b"\xfd7zXZ\0"):
-        import lzma
-
-        return lzma.LZMAFile(file)
-    return file
 
 
 class _LimitedReader:

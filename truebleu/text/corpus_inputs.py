@@ -115,10 +115,7 @@ def read_segments(
     """Yield each hypothesis and its references as unchanged text."""
     hypotheses, references = _recognize_inputs(hypotheses, references)
     rows = Splitter(lambda text: (text,)).split_segments(hypotheses, references)
-    return (
-        (text[0], [reference[0] for reference in reference_tokens])
-        for text, reference_tokens in rows
-    )
+    return ((text[0], [one[0] for one in references_of_text]) for text, references_of_text in rows)
 
 
 def scan_pairs(
@@ -136,34 +133,19 @@ def scan_pairs(
     same meaning as for `scan_corpus`.
     """
     workers = argument_checks.check_workers(workers)
-    hypothesis_column = recognize_single_column("hypotheses", hypotheses)
-    reference_column = (
-        None if references is None else recognize_single_column("references", references)
-    )
-    splitter = _make_splitter(
-        hypothesis_column,
-        hypothesis_column if reference_column is None else reference_column,
-        tokenize,
-        lowercase,
-    )
-    if (
-        isinstance(reference_column, tuple)
-        and not (splitter and splitter.takes_tokens)
-        and has_token_segments(reference_column)
-    ):
-        number = next(
-            number for number, item in enumerate(reference_column, 1) if is_sequence(item)
-        )
-        raise TypeError(_describe_non_text("references", number, reference_column[number - 1]))
-    sources = [
-        _make_text_source(role, texts) if splitter is None else splitter.make_source(role, texts)
-        for role, texts in (("hypotheses", hypothesis_column), ("references", reference_column))
-        if texts is not None
-    ]
-    kernel_pairs = kernel.pairs(
-        sources[0], sources[1] if reference_column is not None else None, workers
-    )
-    for role, count in zip(("hypotheses", "references"), kernel_pairs.shape, strict=True):
+    roles = ("hypotheses", "references")
+    inputs = zip(roles, (hypotheses, references), strict=True)
+    columns = [recognize_single_column(role, one) for role, one in inputs if one is not None]
+    splitter = _make_splitter(columns[0], columns[-1], tokenize, lowercase)
+    takes_tokens = splitter is not None and splitter.takes_tokens
+    for column in columns[1:]:
+        if isinstance(column, tuple) and not takes_tokens and has_token_segments(column):
+            number, item = next((i, one) for i, one in enumerate(column, 1) if is_sequence(one))
+            raise TypeError(_describe_non_text("references", number, item))
+    make_source = _make_text_source if splitter is None else splitter.make_source
+    source, *others = map(make_source, roles, columns)
+    kernel_pairs = kernel.pairs(source, others[0] if others else None, workers)
+    for role, count in zip(roles, kernel_pairs.shape, strict=True):
         if not count:
             raise InputError(f"{role}: no texts (expected at least one)")
     return kernel_pairs
@@ -206,13 +188,9 @@ def read_single_texts(
 
 
 def _describe_non_text(role: str, number: int, item: object) -> str:
-    """Return the error message for an item that is not a string."""
-    has_several = role == "references" and is_sequence(item)
     hint = ". A pair has one reference; pass several references of a segment as separate entries."
-    return (
-        f"{role}: segment {number} is {argument_checks.describe_type(item)}, not str"
-        + hint * has_several
-    )
+    hint *= role == "references" and is_sequence(item)
+    return f"{role}: segment {number} is {describe_type(item)}, not str{hint}"
 
 
 def read_text_list(role: str, texts: Hypotheses) -> list[str]:
@@ -251,10 +229,8 @@ def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
     text_sets = []
     for number, item in enumerate(entries, 1):
         if not is_sequence(item) or isinstance(item, dict | set | frozenset):
-            raise TypeError(
-                f"{role}: source {number} is {argument_checks.describe_type(item)}; "
-                "expected a list of strings per source"
-            )
+            found = f"is {describe_type(item)}; expected a list of strings per source"
+            raise TypeError(f"{role}: source {number} {found}")
         text_sets.append(_check_texts(f"{role}: source {number}", item))
     return text_sets, True
 
@@ -265,9 +241,7 @@ def _check_texts(role: str, items: Iterable[Any]) -> list[str]:
         if item is None:
             raise InputError(f"{role}: text {number} is missing (None). Leave it out.")
         if not isinstance(item, str):
-            raise TypeError(
-                f"{role}: text {number} is {argument_checks.describe_type(item)}, not str"
-            )
+            raise TypeError(f"{role}: text {number} is {describe_type(item)}, not str")
     return texts
 
 
@@ -355,7 +329,6 @@ def _recognize_input(role: str, value: Any) -> Any:
 
 
 def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kernel.Source:
-    """Convert a column of texts to a kernel source."""
     if isinstance(texts, tuple):
         return _kernel.strings(texts, role)
     if is_file(texts):
@@ -538,19 +511,15 @@ class Splitter:
         number = 0
         for number, row in enumerate(rows, 1):
             if any(item is absent for item in row):
-                remaining_columns = zip(*(row, *rows), strict=True)
-                counts = [
-                    number - 1 + sum(item is not absent for item in column)
-                    for column in remaining_columns
-                ]
-                check_segment_counts(dict(zip(column_labels, counts, strict=True)))
+                remaining_columns = zip(column_labels, *(row, *rows), strict=True)
+                check_segment_counts(
+                    {
+                        label: number - 1 + sum(item is not absent for item in column)
+                        for label, *column in remaining_columns
+                    }
+                )
             tokens, *reference_items = row
-            present_references = [
-                list(reference)
-                for column_references in reference_items
-                for reference in column_references
-                if reference is not None
-            ]
+            present_references = [list(one) for one in chain(*reference_items) if one is not None]
             if not present_references:
                 raise InputError(
                     f"references: segment {number} has no reference (all are missing). Every "
@@ -568,9 +537,7 @@ class Splitter:
                     "hypothesis. Use an empty string if the system produced no output"
                 )
             if not self.is_segment(segment):
-                raise TypeError(
-                    f"{role}: segment {number} is {argument_checks.describe_type(segment)}, not str"
-                )
+                raise TypeError(f"{role}: segment {number} is {describe_type(segment)}, not str")
             yield self.split(segment)
 
     def split_references(self, role: str, column: Any) -> Iterator[list[Sequence[Any] | None]]:
@@ -578,18 +545,12 @@ class Splitter:
         for number, item in enumerate(iterate_items(role, column), 1):
             has_several = item is not None and not self.is_segment(item)
             if has_several and not is_sequence(item):
-                raise TypeError(
-                    f"references: segment {number} is {argument_checks.describe_type(item)}"
-                )
+                raise TypeError(f"references: segment {number} is {describe_type(item)}")
             row: list[Sequence[Any] | None] = []
-            for reference_number, reference in enumerate(
-                item if has_several else () if item is None else (item,), 1
-            ):
+            for reference in item if has_several else () if item is None else (item,):
                 if reference is not None and not self.is_segment(reference):
-                    raise TypeError(
-                        f"references: segment {number}, reference {reference_number} is "
-                        f"{argument_checks.describe_type(reference)}"
-                    )
+                    place = f"segment {number}, reference {len(row) + 1}"
+                    raise TypeError(f"references: {place} is {describe_type(reference)}")
                 row.append(None if reference is None else self.split(reference))
             yield row
 
@@ -649,10 +610,8 @@ def normalize_input(form: str | None, value: Any) -> Any:
         return NormalizedFile(as_file(value), form)
     normalize = partial(normalize_input, form)
     if is_column(value):
-        segments = iterate_items("texts", value)
-        return tuple(
-            normalize(tuple(item) if isinstance(item, list) else item) for item in segments
-        )
+        items = iterate_items("texts", value)
+        return tuple(normalize(tuple(one) if isinstance(one, list) else one) for one in items)
     if isinstance(value, list | tuple) and any(map(is_column, value)):
         if any(map(is_file, value)):
             return list(map(normalize, value))
@@ -751,7 +710,6 @@ def read_token_ids(role: str, values: Any) -> TokenIds:
 
 
 def _check_id(name: str, value: Any) -> int:
-    """Return an id as int. Raise TypeError for other values."""
     try:
         return index(value)
     except TypeError:
@@ -783,7 +741,6 @@ def has_ids(hypotheses: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    """Return whether a value is an array of numbers."""
     if isinstance(value, array | memoryview):
         return value.typecode not in "uw" if isinstance(value, array) else True
     kind = getattr(getattr(value, "dtype", None), "kind", None)
@@ -797,7 +754,6 @@ def _is_array(value: Any) -> bool:
 
 
 def _read_array_rows(values: Any) -> _Rows:
-    """Return the integers and the rows of an array."""
     integers, shape = _read_integers(values)
     if len(shape) not in (2, 3):
         raise TypeError(

@@ -284,8 +284,6 @@ def compute_checksums(path: str) -> tuple[str, str]:
 
 
 class _DownloadTask:
-    """Task that downloads one file to a path and verifies it."""
-
     def __init__(
         self,
         source: DownloadSource,

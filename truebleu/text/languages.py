@@ -260,7 +260,6 @@ class Language(Record):
 
 @cache
 def _index_languages() -> dict[str, Language]:
-    """Return a dictionary that maps every language code to its language."""
     by_code: dict[str, Language] = {}
     for kind in LANGUAGE_KINDS:
         for scripts, entries in kind.languages.items():

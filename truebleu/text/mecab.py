@@ -133,7 +133,6 @@ def format_signature_label(name: str) -> str:
 
 
 def _hash_word_file(folder: str) -> str:
-    """Return the SHA-256 of the word file of a dictionary."""
     path = os.path.join(folder, "sys.dic")
     try:
         status = os.stat(path)

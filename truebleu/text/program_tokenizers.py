@@ -19,18 +19,14 @@ from truebleu import _kernel
 Split = Callable[[str], list[str]]
 
 # White space as other programs define it. Python's str.split() also splits at U+001C to U+001F.
-_ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")
-_UNICODE_SPACE = re.compile(
-    r"[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
-)
-_SCRIPT_SPACE = re.compile(
-    r"[\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+"
-)
 _SEPARATORS = (
     " \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
 _SCRIPT_SPACES = f"\t\n\v\f\r{_SEPARATORS}\ufeff"
+_ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")
+_UNICODE_SPACE = re.compile(f"[\t\n\v\f\r\x85{_SEPARATORS}]+")
+_SCRIPT_SPACE = re.compile(f"[{_SCRIPT_SPACES}]+")
 
 # The rules of mteval-v11b, which other programs adopted, in order: split off ASCII symbols,
 # full stops and commas that are not between digits, and hyphens after a digit.
@@ -48,7 +44,7 @@ _IBLEU_RULES = (_IBLEU_SYMBOL, *_WESTERN_RULES[1:])
 # splits at white space as Python does. Results may differ for segments with line endings, or with
 # characters that Python and the kernel, but not all programs, treat as white space.
 _LINE_BREAKS = "\n\r\x1c-\x1f"
-_SPECIAL_SPACES = f"{_LINE_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPECIAL_SPACES = f"{_LINE_BREAKS}\x85{_SEPARATORS.lstrip(' ')}\ufeff"
 # Results may also differ for entities (which lower-casing may create) and at leading or trailing
 # white space.
 _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"

@@ -14,6 +14,7 @@ import stat
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import accumulate, compress, islice, pairwise, zip_longest
 from operator import eq
 from threading import Lock
@@ -334,30 +335,19 @@ class _FileReader:
 
 
 def _open_decompressed(path: str) -> Any:
-    """Open a file for reading decompressed bytes."""
     if path == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed")
         return sys.stdin.buffer
-    if path.endswith(".gz"):
-        import gzip
+    suffix = next(filter(path.endswith, COMPRESSED_SUFFIXES), "")
+    return open_compressed(path, suffix) if suffix else open(path, "rb")
 
-        return gzip.open(path, "rb")
-    if path.endswith(".bz2"):
-        import bz2
 
-        return bz2.open(path, "rb")
-    if path.endswith(".xz"):
-        import lzma
-
-        return lzma.open(path, "rb")
-    if path.endswith(".zst"):
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-        return zstd.open(path, "rb")
-    return open(path, "rb")
+def open_compressed(source: Any, suffix: str) -> Any:
+    """Open a compressed file, given its path or the open file, for reading decompressed bytes."""
+    zstd = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    modules = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": zstd}
+    return import_module(modules[suffix]).open(source, "rb")
 
 
 def _transcode_to_utf8(

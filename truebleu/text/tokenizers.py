@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from truebleu import _kernel
@@ -231,17 +232,9 @@ def _needs_data(tokenize: Tokenize) -> bool:
 
 
 def _select_module(name: str) -> Any:
-    """Return the module that implements a tokenizer."""
-    from truebleu.text import icu, mecab, program_tokenizers, sentencepiece
-
     listed_name = _get_listed_name(name)
-    modules = {
-        "icu": icu,
-        "mecab": mecab,
-        "program_tokenizers": program_tokenizers,
-        "sentencepiece": sentencepiece,
-    }
-    return modules[(DATA_TOKENIZERS.get(listed_name) or PYTHON_TOKENIZERS[listed_name])[0]]
+    module, _ = DATA_TOKENIZERS.get(listed_name) or PYTHON_TOKENIZERS[listed_name]
+    return import_module(f"truebleu.text.{module}")
 
 
 def load_tokenizer(name: str) -> _kernel.LoadedTokenizer:

@@ -175,6 +175,13 @@ def test_metric_options_apply_to_tables(columnar_files, truebleu_command):
         assert row["score"] == compute_expected_score(row["group"]["system"], metric).value
 
 
+def test_metrics_of_tables_keep_their_names(columnar_files, truebleu_command):
+    metrics = ["bleu", "BLEU|tok:intl", "mteval-v13a"]
+    result = truebleu_command("score", "both.parquet", "-m", *metrics, "-f", "tsv")
+    header = result.output.splitlines()[0].split("\t")
+    assert header[1:4] == ["BLEU tok:13a", "BLEU tok:intl", "mteval-v13a"]
+
+
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 def test_table_for_paper_has_a_section_per_group(columnar_files, truebleu_command, form):
     arguments = ["both.parquet", "--by", "system", "domain", "-m", "bleu", "-f", form, "-w", "3"]

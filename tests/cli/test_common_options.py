@@ -91,6 +91,28 @@ def test_all_selects_all_metrics(run_on_examples):
     assert all(f'"{metric}"' in content for metric in metrics)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("score", REFERENCE, "-f", "tsv"),
+        ("segments", REFERENCE, "-f", "tsv"),
+        ("segments", REFERENCE, "-f", "text"),
+        ("check", REFERENCE, "--min", "tok:13a=1", "tok:intl=1"),
+        ("meta", REFERENCE, "--human", "human.tsv"),
+    ],
+)
+def test_metrics_with_equal_names_show_their_settings(
+    truebleu_command, tmp_path, monkeypatch, words
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "human.tsv").write_text("cedar\t1\nbirch\t0\n", "utf-8")
+    systems = SYSTEMS[:1] if words[0] == "check" else SYSTEMS
+    result = truebleu_command(*words, "-i", *systems, "-m", "bleu", "BLEU|tok:intl")
+    assert result.status == 0, result
+    assert "BLEU tok:13a" in result.output
+    assert "BLEU tok:intl" in result.output
+
+
 def test_family_score_accepts_several_systems(truebleu_command):
     options = ["-m", "mteval-v13a,multi-bleu", "-f", "json"]
     result = truebleu_command("family", "score", REFERENCE, "-i", *SYSTEMS, *options)

@@ -272,6 +272,15 @@ def test_resegmentation_is_cited(method):
     assert set(setup_description.RESEGMENTATION_CITATIONS[prefix]) <= set(setup.citations)
 
 
+def test_signatures_in_sentences_name_their_metric():
+    metrics = ["bleu", "mteval-v13a", "nltk-bleu"]
+    comparison = tb.compare(SYSTEMS, REFERENCE, metrics=[*metrics, "BLEU|tok:intl"], test=None)
+    for setup in (cite(metrics), cite(comparison)):
+        signatures = [word.strip("(,.)") for word in setup.text().split() if "|" in word]
+        assert len(signatures) >= 3
+        assert {tb.metric(one) for one in signatures} >= {tb.metric(one) for one in metrics[1:]}
+
+
 def test_printed_signatures_are_read():
     printed = tb.compare(SYSTEMS, REFERENCE, samples=99).text()
     setup = read_result(printed, "out.txt")
@@ -453,10 +462,10 @@ def test_test_set_of_signature_is_cited():
     ("text", "message"),
     [
         ("no result", "x: no signatures found"),
-        ("{", "x: invalid result"),
+        ("{", "x: expected a result of truebleu score or compare"),
         ('{"truebleu_history": 1}', "found truebleu_history"),
         ('{"a": 1}', "found other JSON"),
-        ('{"truebleu_comparison": 1}', "x: invalid result"),
+        ('{"truebleu_comparison": 1}', "x: expected a result of truebleu score or compare"),
         ('{"truebleu_score": 1, "scores": []}', "x: "),
     ],
 )

@@ -231,7 +231,8 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
         metric_names = ", ".join(metric.name for metric in named_metrics)
         raise UsageError(f"{name} has no effect with -m {metric_names}")
     exact = [registry.metric(name) for name in names if ":" in name]
-    return _adapt_to_language(options, requested, changed_parameters, exact)
+    adapted = _adapt_to_language(options, requested, changed_parameters, exact)
+    return registry.distinguish_metrics(adapted, segment=options.command == "segments")
 
 
 def _adapt_to_language(

@@ -613,7 +613,7 @@ def run(options: argparse.Namespace) -> None:
     if is_tabular:
         with output:
             with Progress(quiet=options.quiet) as progress:
-                scores = _score_tables(options, list(metrics), progress)
+                scores = _score_tables(options, metrics, progress)
             write_scores(scores, metrics, output, paper=paper)
         if not options.quiet:
             for line in dict.fromkeys(line for result in scores for line in result.score.warnings):
@@ -662,14 +662,15 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _score_tables(
-    options: argparse.Namespace, metrics: Sequence[Metric[Any]], progress: Progress
+    options: argparse.Namespace, metrics: Mapping[Metric[Any], str | None], progress: Progress
 ) -> list[ScoreResult]:
     from truebleu.cli.tabular_inputs import Tables, format_system_name
 
     tables = Tables(options)
+    metric_names = [name or metric.name for metric, name in metrics.items()]
     results: list[ScoreResult] = []
     for system in tables.systems:
-        sums = tables.aggregate_system(system, tables.by, metrics, progress)
+        sums = tables.aggregate_system(system, tables.by, list(metrics), progress)
         label = {tables.system_name: system.name} if tables.get_system_label(system) else {}
         # Groups with only nulls have no score. NaN does not equal itself, so do not look up keys.
         sizes = [segments for segments in sums.group_segments() if segments]
@@ -681,9 +682,10 @@ def _score_tables(
                 key_text = format_system_name("", (keys["system"],))
                 name = f"{name}: {key_text}" if label else key_text
             group = {"group": keys, "segments": segments} if keys else {}
+            metric_scores = scores.values() if isinstance(scores, dict) else [scores]
             results += [
-                ScoreResult(name, score.name, score, **group)
-                for score in (scores.values() if isinstance(scores, dict) else [scores])
+                ScoreResult(name, metric_name, score, **group)
+                for metric_name, score in zip(metric_names, metric_scores, strict=True)
             ]
     return results
 

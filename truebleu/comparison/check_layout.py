@@ -137,8 +137,8 @@ def build_check_blocks(content: Content, digits: int | None, *, short: bool) -> 
     for metric in content["metrics"]:
         signature = metric["signature"]
         if short:
-            signature = Signature.shorten(metric["name"], signature)
-        yield Paragraph(f"{metric['name']}|{signature}", "signature")
+            signature = Signature.shorten(metric["label"], signature)
+        yield Paragraph(f"{metric['label']}|{signature}", "signature")
 
 
 def _make_score_formatter(
@@ -249,7 +249,7 @@ def build_junit(content: Content) -> str:
             failure = ET.SubElement(
                 case, "failure", {"message": escape_invisible(condition["message"])}
             )
-            lines = [f"{metric['name']}|{metric['signature']}"]
+            lines = [f"{metric['label']}|{metric['signature']}"]
             if condition["message"].endswith(UNSUITABLE):
                 lines += [one["text"] for one in content["warnings"]]
             elif condition["kind"] != "minimum" and content["metric"] == metric["name"]:

@@ -31,7 +31,7 @@ from truebleu.comparison.comparison_request import (
 from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.scores import Statistics
+from truebleu.metrics.scores import Statistics, list_distinctions
 from truebleu.significance import (
     Difference,
     Interval,
@@ -552,22 +552,11 @@ def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
     for name, duplicates in columns_by_name.items():
         if len(duplicates) == 1:
             continue
-        signatures = [
-            column.signature.fields for column in duplicates if column.signature is not None
-        ]
+        signatures = [column.signature for column in duplicates if column.signature is not None]
         if len(signatures) < len(duplicates):
             raise ValueError(f"scores: duplicate metric name '{name}'. Rename these scores.")
-        fields = dict.fromkeys(field for signature in signatures for field in signature)
-        differing_fields = [
-            field for field in fields if len({signature.get(field) for signature in signatures}) > 1
-        ]
-        for column, signature_fields in zip(duplicates, signatures, strict=True):
-            distinctions = [
-                f"{field}:{signature_fields[field]}"
-                for field in differing_fields
-                if field in signature_fields
-            ]
-            column.name = " ".join([name, *distinctions])
+        for column, distinction in zip(duplicates, list_distinctions(signatures), strict=True):
+            column.name = f"{name} {distinction}".rstrip()
 
 
 # ---- human agreement ----

@@ -75,8 +75,8 @@ class Check(View):
 
         system, segments; passed; `earlier`: the names of the log and of the output to compare with,
             or None.
-        metrics: name, signature, higher_is_better, score, `earlier` (earlier scores by source:
-            "log", "output") and `conditions`: kind ("minimum", "max_drop", "significant"),
+        metrics: name, label, signature, higher_is_better, score, `earlier` (earlier scores by
+            source: "log", "output") and `conditions`: kind ("minimum", "max_drop", "significant"),
             passed, limit, measured, and `message`, a sentence.
         worse_documents, worse_segments: the documents (name, segments, score, earlier) and segments
             (number, score, earlier, hypothesis, earlier_hypothesis, references) that got worse by
@@ -404,6 +404,7 @@ class CheckJob:
         keys = ("kind", "passed", "limit", "measured", "message")
         entry = {
             "name": name,
+            "label": score.name,
             "signature": str(score.signature.with_test_set(self.request.test_set)),
             "higher_is_better": not lower,
             "percentage": metric.is_percentage,

@@ -95,6 +95,8 @@ class Cited(Record):
     signature: str | None = None
     bibtex: str = ""
     """BibTeX entries from a user's registry."""
+    label: str | None = None
+    """The name in the signature, if it differs from `name`."""
 
 
 class SetupDescription(Record):
@@ -278,7 +280,7 @@ class SetupDescription(Record):
         data = f" on {join_words(test_sets)}" if test_sets else ""
         program = escape(self.program) + cite([self._program_key])
         signatures = [
-            escape_signature(f"{one.name}|{one.signature}")
+            escape_signature(f"{one.label or one.name}|{one.signature}")
             for one in self.metrics
             if one.signature is not None
         ]
@@ -380,7 +382,12 @@ def cite(
     check_choice("correction", correction, (None, *CORRECTIONS))
     return SetupDescription(
         tuple(
-            Cited(name or metric.name, _list_metric_keys(name, metric), str(metric.signature()))
+            Cited(
+                name or metric.name,
+                _list_metric_keys(name, metric),
+                str(metric.signature()),
+                label=metric.name,
+            )
             for metric, name in registry.resolve_metrics(metrics).items()
         ),
         test_sets=tuple(
@@ -408,7 +415,9 @@ def read_tables(text: str, name: str) -> list[TableSetup]:
             if isinstance(error, InputError):
                 raise InputError(f"{name}: {error}") from None
             reason = str(error) if isinstance(error, ValueError) else f"missing key {error}"
-            raise InputError(f"{name}: invalid result ({reason})") from None
+            raise InputError(
+                f"{name}: expected a result of truebleu score or compare ({reason})"
+            ) from None
     parts = _split_tables(TERMINAL_CODE.sub("", text))
     tables: list[TableSetup] = []
     missing = []
@@ -536,6 +545,10 @@ def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescri
     for name, signature in pairs:
         metric, parsed = _parse_metric(name, signature)
         fields |= parsed
+        label = name if metric is None else metric.name
+        if name.startswith(f"{label} "):
+            # Differing fields of the signature, as in "BLEU tok:intl", distinguish equal names.
+            name = label  # noqa: PLW2901
         if "test" in parsed:
             test_sets[parsed["test"]] = None
         keys = _list_metric_keys(name, metric)
@@ -544,7 +557,7 @@ def _describe_signatures(pairs: Iterable[tuple[str, str | None]]) -> SetupDescri
                 f"{field}:{value}"
                 for field, value in Signature.parse(f"{name}|{signature}").fields.items()
             )
-        metrics.setdefault((name, signature), Cited(name, keys, signature))
+        metrics.setdefault((name, signature), Cited(name, keys, signature, label=label))
     if not metrics:
         raise InputError("the result has no scores")
     randomizations, resamples = fields.get("ar"), fields.get("bs")

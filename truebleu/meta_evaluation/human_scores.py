@@ -327,7 +327,7 @@ def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tup
     """Return metrics with their names. Only truebleu metrics may be passed without names."""
     if hasattr(metrics, "items"):
         return list(metrics.items())  # type: ignore[union-attr]
-    named_metrics = []
+    resolved_metrics: dict[Metric, str | None] = {}
     if isinstance(metrics, str):
         metrics = registry.split_metric_names(metrics)
     for metric in metrics or ():
@@ -335,8 +335,9 @@ def _name_metrics(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tup
             raise ValueError(
                 f"metrics: {metric!r:.60} needs a name. Use a mapping from names to scores."
             )
-        named_metrics.append((resolve_metric(metric).name, metric))
-    return named_metrics
+        resolved_metrics[resolve_metric(metric)] = None
+    names = registry.distinguish_metrics(resolved_metrics)
+    return [(name or metric.name, metric) for metric, name in names.items()]
 
 
 def _get_segment_count(

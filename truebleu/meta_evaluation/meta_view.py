@@ -406,7 +406,8 @@ def _split_metrics(
                 ),
                 str(resolved.name),
             )
-        computed[metric_name] = resolved
+        if computed.setdefault(metric_name, resolved) != resolved:
+            raise ValueError(f"metrics: duplicate name '{metric_name}'. Use a mapping from names.")
         if isinstance(requested_metric, str) and ":" not in requested_metric:
             by_name.add(metric_name)
     if official is not None:

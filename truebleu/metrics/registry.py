@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from truebleu.metrics.base import CONTEXT_FIELDS, Metric, Signature
-from truebleu.metrics.scores import split_signature
+from truebleu.metrics.scores import list_distinctions, split_signature
 from truebleu.text import argument_checks, tokenizers
 
 AnyMetric = Metric[Any]
@@ -195,6 +195,33 @@ def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
                 label = None
             labels.setdefault(metric(name), label)
     return labels
+
+
+def distinguish_metrics(
+    metrics: Mapping[AnyMetric, str | None], *, segment: bool = False
+) -> dict[AnyMetric, str | None]:
+    """Add the differing signature fields to equal names, and drop metrics with equal signatures.
+
+    metrics: names, or None for the metrics' own names, as returned by `resolve_metrics`.
+    segment: whether the signatures of segments matter.
+
+    >>> distinguish_metrics(resolve_metrics(["bleu", "BLEU|tok:intl", "chrf"])).values()
+    dict_values(['BLEU tok:13a', 'BLEU tok:intl', None])
+    """
+    metrics_by_name: dict[str, list[AnyMetric]] = {}
+    for metric, name in metrics.items():
+        metrics_by_name.setdefault(name or metric.name, []).append(metric)
+    names: dict[AnyMetric, str | None] = dict(metrics)
+    for name, duplicates in metrics_by_name.items():
+        if len(duplicates) > 1:
+            signatures = [metric.signature(segment=segment) for metric in duplicates]
+            seen: set[str] = set()
+            for metric, distinction in zip(duplicates, list_distinctions(signatures), strict=True):
+                names[metric] = f"{name} {distinction}".rstrip()
+                if distinction in seen:
+                    del names[metric]
+                seen.add(distinction)
+    return names
 
 
 def lower_is_better(name: str) -> bool:

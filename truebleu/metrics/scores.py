@@ -230,6 +230,22 @@ _FOREIGN_ATTRIBUTES = {
 }
 
 
+def list_distinctions(signatures: Sequence[Signature]) -> list[str]:
+    """Return the fields of each signature that differ between the signatures, as text.
+
+    >>> from truebleu import BLEU
+    >>> list_distinctions([BLEU().signature(), BLEU(tokenize="intl").signature()])
+    ['tok:13a', 'tok:intl']
+    """
+    fields = [signature.fields for signature in signatures]
+    names = dict.fromkeys(chain.from_iterable(fields))
+    differing = [name for name in names if len({values.get(name) for values in fields}) > 1]
+    return [
+        " ".join(f"{name}:{values[name]}" for name in differing if name in values)
+        for values in fields
+    ]
+
+
 class _ForeignName:
     """Attribute of another package's class, which raises AttributeError with the equivalent.
 

@@ -133,7 +133,8 @@ def wrap_text(text: str, width: int) -> list[str]:
     """Return the lines of a paragraph, broken only between words or wide characters.
 
     A value after "=", a command, an option with its value or a quoted name stays on one line. Only
-    words that are wider than a line, and that are not paths, are broken at their hyphens.
+    words that are wider than a line, and that are not paths or signatures, are broken at their
+    hyphens.
 
     >>> wrap_text("a difference (p = 0.05)", 18)
     ['a difference', '(p = 0.05)']
@@ -153,7 +154,7 @@ def wrap_text(text: str, width: int) -> list[str]:
     if not text.isascii():
         # textwrap counts characters, so that wide ones need a second character.
         joined_text = "".join("\1" * (measure_width(c) - 1) + c for c in joined_text)
-    is_too_wide = any(len(word) > width and "/" not in word for word in joined_text.split())
+    is_too_wide = any(len(word) > width and not {*"/|"} & {*word} for word in joined_text.split())
     lines = wrap(
         joined_text, width, break_long_words="\1" in joined_text, break_on_hyphens=is_too_wide
     )

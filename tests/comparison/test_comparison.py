@@ -108,43 +108,12 @@ def test_sacrebleu_bootstrap_equals_sacrebleu(systems):
 
 
 def test_lower_ter_is_better():
-    # sacreBLEU takes minutes for long segments.
-    texts = {name: path.read_text("utf-8").splitlines()[:40] for name, path in SYSTEMS.items()}
-    references = REFERENCES[0].read_text("utf-8").splitlines()[:40]
-    _, sacrebleu_results = PairedTest(
-        list(texts.items()), {"TER": sacrebleu.TER()}, [references], test_type="ar", n_samples=200
-    )()
-    comparison = compare(texts, references, metrics=["ter"], samples=200)
-    rows = zip(sacrebleu_results["System"], sacrebleu_results["TER"], strict=True)
-    for system, result in list(rows)[1:]:
-        score = comparison[system]["scores"]["TER"]
-        assert score["score"] == result.score
-        # Unlike sacreBLEU, truebleu counts randomizations that equal the observed difference.
-        assert result.p_value <= score["difference"]["p"] <= result.p_value + 0.05
+    comparison = compare(SYSTEMS, REFERENCES, metrics=["ter"], samples=200)
     assert list(comparison) == ["cedar", "birch", "aspen"]
     assert not comparison.to_dict()["metrics"][0]["higher_is_better"]
     difference = comparison["cedar"]["scores"]["TER"]["difference"]
     assert difference["value"] < 0
     assert difference["wins"] > difference["losses"]
-
-
-def test_wmt22_results_equal_sacrebleu(wmt22):
-    """Online-G and Online-A by sacreBLEU 2.6.0 and NumPy 2, with seed 12345 and default options."""
-    reference = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
-    outputs = {
-        name: wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en"
-        for name in ("Online-A", "Online-G")
-    }
-    ar = compare(outputs, reference, metrics=["bleu", "chrf"])["Online-G"]["scores"]
-    assert ar["BLEU"]["score"] == 33.65251607563512
-    assert ar["BLEU"]["difference"]["p"] == 0.11298870112988701
-    assert ar["chrF2"]["score"] == 58.67361717449294
-    assert ar["chrF2"]["difference"]["p"] == 0.09989001099890012
-    assert ar["BLEU"]["interval"]["mean"] == pytest.approx(33.650776022340885, abs=1e-6)
-    assert ar["BLEU"]["interval"]["half_width"] == pytest.approx(0.887801772909679, abs=1e-6)
-    bs = compare(outputs, reference, metrics=["bleu", "chrf"], test="bs-sacrebleu")["Online-G"]
-    assert bs["scores"]["BLEU"]["difference"]["p"] == 0.054945054945054944
-    assert bs["scores"]["chrF2"]["difference"]["p"] == 0.052947052947052944
 
 
 def test_comparison_equals_paired_tests(systems):
@@ -581,13 +550,6 @@ def test_columns_are_aligned_for_any_script():
     rows = [line for line in text.splitlines() if "[" in line]
     assert len({measure_width(line.partition("]")[0]) for line in rows}) == 1
     assert "\t" not in text
-
-
-def test_terminal_commands_are_escaped():
-    name = "\x1b[31mred\x07"
-    text = compare({name: ["x"], "b": ["y"]}, ["x"]).text()
-    assert "\x1b" not in text
-    assert r"\x1b[31mred\x07" in text
 
 
 def test_csv_contains_all_numbers(examples):

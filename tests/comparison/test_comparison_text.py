@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
+from paths import ROOT, read_example_lines
 
 import truebleu as tb
-from tests.paths import ROOT
 from truebleu import compare
 from truebleu.comparison import overview
 from truebleu.comparison.comparison_columns import COLUMNS, format_p_equation
@@ -19,7 +19,7 @@ SYSTEMS = {name: EXAMPLES / f"{name}.en" for name in NAMES}
 
 
 def read_lines(name: str) -> list[str]:
-    return (EXAMPLES / f"{name}.en").read_text("utf-8").splitlines()
+    return read_example_lines(f"de-en/{name}.en")
 
 
 def mix_systems(share: float) -> list[str]:

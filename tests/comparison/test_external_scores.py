@@ -31,18 +31,16 @@ def write_scores(tmp_path):
 
 
 def segment(number, **extra_fields):
-    return {
-        "src": "ein Satz",
-        "mt": "a sentence",
-        "ref": "the sentence",
-        "COMET": number,
-        **extra_fields,
-    }
+    texts = {"src": "ein Satz", "mt": "a sentence", "ref": "the sentence"}
+    return {**texts, "COMET": number, **extra_fields}
 
 
-def comet_json():
+def comet_json(**extra_fields):
     """Return JSON as written by `comet-score --to_json`."""
-    content = {FILES[name]: list(map(segment, column)) for name, column in NUMBERS.items()}
+    content = {
+        FILES[name]: [segment(number, **extra_fields) for number in column]
+        for name, column in NUMBERS.items()
+    }
     return json.dumps(content, ensure_ascii=False, indent=4)
 
 
@@ -72,11 +70,7 @@ def comet_compare():
 
 def xcomet_json():
     span = {"text": "a", "confidence": 0.4, "severity": "minor", "start": 0, "end": 1}
-    content = {
-        FILES[name]: [segment(number, errors=[span]) for number in column]
-        for name, column in NUMBERS.items()
-    }
-    return json.dumps(content, indent=4)
+    return comet_json(errors=[span])
 
 
 def plain_json():

@@ -345,29 +345,20 @@ def test_incomparable_scores_form_separate_series(change, labels, differ):
 
 
 def test_systems_metrics_and_names_form_separate_groups():
-    history = History(
-        [entry(), entry(system="other"), entry(metric="TER"), entry(system="x", name="system.en")]
-    )
-    assert [(group.tracked_name, group.metric) for group in history.groups] == [
-        *(("system.en", "BLEU"), ("other", "BLEU"), ("system.en", "TER"))
+    changes = {}, {"system": "other"}, {"metric": "TER"}, {"system": "x", "name": "system.en"}
+    groups = History([entry(**change) for change in changes]).groups
+    assert [(group.tracked_name, group.metric, group.lower_is_better) for group in groups] == [
+        *(("system.en", "BLEU", False), ("other", "BLEU", False), ("system.en", "TER", True))
     ]
-    assert len(history.groups[0].series[0].entries) == 2
-    assert [group.lower_is_better for group in history.groups] == [False, False, True]
+    assert len(groups[0].series[0].entries) == 2
 
 
 def test_reference_order_and_interval_settings_keep_series():
-    first_input, second_input = Input("a", "1" * 64), Input("b", "2" * 64)
+    references = Input("a", "1" * 64), Input("b", "2" * 64)
     bs = "nrefs:1|bs:1000|seed:12345|" + entry().signature.partition("|")[2]
-    history = History(
-        [
-            *(
-                entry(references=(first_input, second_input)),
-                entry(references=(second_input, first_input)),
-            ),
-            entry(references=(second_input, first_input), signature=bs),
-        ]
-    )
-    assert len(history.series) == 1
+    reordered = entry(references=references[::-1])
+    entries = [entry(references=references), reordered, replace(reordered, signature=bs)]
+    assert len(History(entries).series) == 1
 
 
 def test_scores_are_sorted_by_time():

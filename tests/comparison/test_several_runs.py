@@ -6,14 +6,12 @@ import random
 import statistics
 
 import pytest
-from paths import ROOT
+from paths import read_example_lines
 
 import truebleu
 from truebleu import BLEU, InputError, compare
 
-EXAMPLES = ROOT / "examples" / "de-en"
-REFERENCE = EXAMPLES / "reference.a.en"
-LINES = REFERENCE.read_text("utf-8").splitlines()
+LINES = read_example_lines("de-en/reference.a.en")
 FEW_SAMPLES = {"samples": 99, "confidence": 99}
 
 

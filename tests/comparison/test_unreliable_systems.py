@@ -3,16 +3,13 @@
 import json
 
 import pytest
-from paths import ROOT
+from paths import read_example_lines
 
 import truebleu as tb
 from truebleu.comparison import overview
 
-REFERENCES = (ROOT / "examples" / "de-en" / "reference.a.en").read_text("utf-8").splitlines()
-SYSTEMS = {
-    name: (ROOT / "examples" / "de-en" / f"{name}.en").read_text("utf-8").splitlines()
-    for name in ("birch", "cedar")
-}
+REFERENCES = read_example_lines("de-en/reference.a.en")
+SYSTEMS = {name: read_example_lines(f"de-en/{name}.en") for name in ("birch", "cedar")}
 
 
 def mark(template, count=128):

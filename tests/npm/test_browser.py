@@ -8,7 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from closeness import is_close
-from paths import EXAMPLES
+from paths import read_example_lines
 
 import truebleu as tb
 
@@ -78,10 +78,6 @@ def tab(browser, installed):
         server.server_close()
 
 
-def read_example_lines(path) -> list[str]:
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-
-
 def check_browser_scores(tab, hypotheses: list[str], references: list) -> None:
     results = tab.evaluate(SCORE_SCRIPT, [METRICS, hypotheses, references])
     for (name, options), result in zip(METRICS, results, strict=True):
@@ -94,11 +90,9 @@ def check_browser_scores(tab, hypotheses: list[str], references: list) -> None:
 
 
 def test_example_scores_equal_python(tab):
-    folder = EXAMPLES / "de-en"
-    files = (read_example_lines(folder / f"reference.{r}.en") for r in "ab")
-    check_browser_scores(
-        tab, read_example_lines(folder / "birch.en"), list(map(list, zip(*files, strict=True)))
-    )
+    files = (read_example_lines(f"de-en/reference.{name}.en") for name in "ab")
+    references = list(map(list, zip(*files, strict=True)))
+    check_browser_scores(tab, read_example_lines("de-en/birch.en"), references)
 
 
 def test_difficult_text_scores_equal_python(tab, corpus):

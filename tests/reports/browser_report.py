@@ -160,6 +160,32 @@ class Example:
         return list(enumerate([*self.metrics, *self.also]))
 
 
+class PythonNumbers:
+    """Expected numbers of a page for a metric."""
+
+    def __init__(self, metric, hypotheses, references) -> None:
+        self.metric = metric
+        self.tables = {
+            name: metric.statistics(texts, references) for name, texts in hypotheses.items()
+        }
+        self.segments = {
+            name: list(metric.segments(texts, references)) for name, texts in hypotheses.items()
+        }
+
+    def corpus(self, system, segment_numbers=None):
+        rows = self.tables[system].tolist()
+        selected_rows = rows if segment_numbers is None else [rows[i] for i in segment_numbers]
+        return self.metric.from_statistics(
+            [sum(column) for column in zip(*selected_rows, strict=True)]
+        ).value
+
+    def influence(self, a, b, i):
+        """Return the decrease of the delta (b − a) without a segment."""
+        rest = [j for j in range(len(self.segments[a])) if j != i]
+        full_delta = self.corpus(b) - self.corpus(a)
+        return full_delta - (self.corpus(b, rest) - self.corpus(a, rest))
+
+
 def type_text(field, text: str) -> None:
     """Replace the text of a field with key presses, because Firefox misses changes by `fill`."""
     field.press("ControlOrMeta+a")

@@ -78,18 +78,6 @@ def test_default_entry_has_edges_and_source():
     assert (entry["source"], entry["segments"], entry["block"]) == ("references", 1, "frequency")
 
 
-def test_word_falls_into_bin_of_its_frequency():
-    hypotheses = ["rare often"]
-    references = [["rare often"], *[["often"]] * 9]
-    corpus = build_corpus([hypotheses + ["none"] * 9], references, tb.BLEU())
-    entry, block = bins.encode_frequencies(corpus, 10)
-    first, *_, last = decode_bin_rows(entry, block, 10, 1)
-    assert {name for name, count in first.items() if count} == {
-        *("reference_0", "reference_3", "matched_0_0", "matched_0_3")
-    }
-    assert {name for name, count in last.items() if count} == {"reference_3"}
-
-
 def test_external_counts_define_bins(tmp_path):
     path = tmp_path / "counts.tsv"
     path.write_text("often\t1000\nsome\t3\nsome\t2\r\n", encoding="utf-8")

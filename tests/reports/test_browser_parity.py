@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from urllib.parse import urlencode
 
 import pytest
-import strategies
-from browser_report import FURTHER_SETTINGS
+from browser_report import PythonNumbers
 from closeness import near
-from encoded_texts import encode_utf16
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from truebleu import BLEU, CHRF, TER
-from truebleu.reports import html_page, payload, report
+from truebleu import BLEU, CHRF
+from truebleu.reports import report
 
 pytestmark = pytest.mark.thorough
 
@@ -45,32 +39,6 @@ CHANGES = [
     (0, {"weights": "1,2"}, BLEU()),
     (0, {"smoothing": "constructor", "beta": 3}, BLEU()),
 ]
-
-
-class PythonNumbers:
-    """Expected numbers of a page for a metric."""
-
-    def __init__(self, metric, hypotheses, references) -> None:
-        self.metric = metric
-        self.tables = {
-            name: metric.statistics(texts, references) for name, texts in hypotheses.items()
-        }
-        self.segments = {
-            name: list(metric.segments(texts, references)) for name, texts in hypotheses.items()
-        }
-
-    def corpus(self, system, segment_numbers=None):
-        rows = self.tables[system].tolist()
-        selected_rows = rows if segment_numbers is None else [rows[i] for i in segment_numbers]
-        return self.metric.from_statistics(
-            [sum(column) for column in zip(*selected_rows, strict=True)]
-        ).value
-
-    def influence(self, a, b, i):
-        """Return the decrease of the delta (b − a) without a segment."""
-        rest = [j for j in range(len(self.segments[a])) if j != i]
-        full_delta = self.corpus(b) - self.corpus(a)
-        return full_delta - (self.corpus(b, rest) - self.corpus(a, rest))
 
 
 # ---- displayed numbers ----
@@ -174,104 +142,6 @@ def test_last_calculation_step_equals_python(example, open_report):
         values = read_data_values(table.locator("tbody tr").last)
         a, b = (python.corpus(name) for name in ("birch", "cedar"))
         assert values == near([a, b, b - a]), metric
-
-
-# ---- numbers of random texts ----
-
-ENTRY = """
-import {NUMBER_KEYS, SelectionState, STATE, TaskThreads} from "./selection.js";
-import {ReportData, unpackBlock} from "./report_data.js";
-import {UrlState} from "./url_state.js";
-globalThis.numbers = async (manifest, blocks, subset) => {
-  const data = new ReportData(manifest, name => unpackBlock(blocks[name]));
-  await data.load();
-  const codes = text => text === null ? null : text.split("").map(c => c.charCodeAt(0));
-  const read = role => Array.from({length: data.n}, (_, i) => codes(data.getText(role, i)));
-  const texts = role => [role, read(role)];
-  const result = {settings: [], texts: Object.fromEntries(data.roles.map(texts))};
-  for (const setting of data.settings) {
-    const store = new UrlState();
-    store.declare({...STATE, setting: setting.id}, NUMBER_KEYS);
-    const current = new SelectionState(data, store, new TaskThreads());
-    result.settings.push({
-      corpus: data.systems.map(s => current.scoreCorpus(s)),
-      subset: data.systems.map(s => current.scoreCorpus(s, subset)),
-      segments: data.systems.map(s => [...current.getScores(s)]),
-      delta: [...current.getColumn("delta")], influence: [...current.getColumn("influence")],
-    });
-  }
-  return result;
-};
-"""
-
-
-@pytest.fixture(scope="module")
-def compute_in_page(browser, tmp_path_factory):
-    """Yield a function that computes a report's numbers with the viewer's modules in a browser."""
-    folder = tmp_path_factory.mktemp("modules") / "viewer"
-    shutil.copytree(html_page.PACKAGE_FOLDER / "viewer", folder)
-    (folder / "entry.js").write_text(ENTRY, "utf-8")
-    tab = browser.new_page()
-    tab.evaluate(f"() => {{ {html_page.join_modules(folder, 'entry.js')} }}")
-
-    def compute_in_page(example_report, subset):
-        data = example_report._data
-        blocks = {
-            name: block.decode() for name, block in payload.encode_blocks(data.encode_blocks(), 1)
-        }
-        manifest = json.loads(payload.to_script_json(data.build_manifest()))
-        return tab.evaluate("all => numbers(...all)", [manifest, blocks, subset])
-
-    yield compute_in_page
-    tab.close()
-
-
-def check_page_numbers(compute_in_page, systems, references, metrics, also):
-    example_report = report(
-        systems, references, metrics=metrics, also=also, samples=20, confidence=20, order="given"
-    )
-    n = len(references)
-    subset = list(range(0, n, 2))
-    page_numbers = compute_in_page(example_report, subset)
-    for i, texts in enumerate(systems.values()):
-        assert page_numbers["texts"][f"system{i}"] == [encode_utf16(text) for text in texts]
-    all_metrics = [*metrics, *(metric for metric in also if metric not in metrics)]
-    assert len(page_numbers["settings"]) == len(all_metrics)
-    names = list(systems)
-    for metric, setting_numbers in zip(all_metrics, page_numbers["settings"], strict=True):
-        python = PythonNumbers(metric, systems, references)
-        assert setting_numbers["corpus"] == near([python.corpus(name) for name in names]), metric
-        assert setting_numbers["subset"] == near([python.corpus(name, subset) for name in names]), (
-            metric
-        )
-        for name, segments in zip(names, setting_numbers["segments"], strict=True):
-            assert segments == near(python.segments[name]), metric
-        a, b = names[:2]
-        pairs = zip(python.segments[a], python.segments[b], strict=True)
-        assert setting_numbers["delta"] == near([y - x for x, y in pairs]), metric
-        if n > 1:
-            influences = [python.influence(a, b, i) for i in range(n)]
-            assert setting_numbers["influence"] == near(influences), metric
-
-
-@st.composite
-def draw_systems(draw):
-    hypotheses, references = draw(strategies.corpora())
-    # The second system uses hypotheses of other segments or reversed texts.
-    second_texts = [draw(st.sampled_from([text, text[::-1], *hypotheses])) for text in hypotheses]
-    if not any(any(r for r in rs) for rs in references):
-        references[0] = [*references[0], "a"]
-    # Inner lists could be mistaken for the transposed shape, tuples cannot.
-    return {"one": hypotheses, "two": second_texts}, [tuple(refs) for refs in references]
-
-
-@settings(max_examples=25)
-@given(draw_systems())
-def test_random_texts_equal_python(compute_in_page, corpora):
-    systems, references = corpora
-    check_page_numbers(
-        compute_in_page, systems, references, [BLEU(), CHRF(), TER()], FURTHER_SETTINGS
-    )
 
 
 def test_chrf_with_single_reference_equals_python(example, open_report):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import statistics
 from itertools import pairwise
 
 import pytest
@@ -167,36 +168,23 @@ def test_ten_thousand_segments_are_drawn_as_hexagons(open_report):
 # ---- numbers ----
 
 
-def test_group_scores_equal_python(example, open_report):
-    sheet = open_report(example.path)
-    ranked_systems = sorted(
-        example.systems,
-        key=lambda name: -tb.bleu(example.hypotheses[name], example.references).value,
-    )
-    tab = sheet.navigate("#pictures?picture=groups&picture_by=document")
+@pytest.mark.parametrize(
+    ("picture", "labels"),
+    [("groups&picture_by=document", "documents"), ("all&picture_by=label0", "length")],
+)
+def test_group_scores_equal_python(example, open_report, picture, labels):
+    tab = open_report(example.path).navigate(f"#pictures?picture={picture}")
+    labels = example.documents if labels == "documents" else example.labels[labels]
+
+    def score(system, name=None):
+        inside = [i for i, label in enumerate(labels) if name in (None, label)]
+        texts = example.hypotheses[system], example.references
+        return tb.bleu(*([column[i] for i in inside] for column in texts)).value
+
+    ranked_systems = sorted(example.systems, key=score, reverse=True)
     names = [row[0] for row in read_table_cells(tab)]
-    for name, values in list(zip(names, read_exact_values(tab), strict=True))[:4]:
-        inside = [i for i, document in enumerate(example.documents) if document == name]
-        for system, value in zip(ranked_systems, values, strict=True):
-            expected = tb.bleu(
-                [example.hypotheses[system][i] for i in inside],
-                [example.references[i] for i in inside],
-            )
-            assert value == near(expected.value)
-    sheet.navigate("#pictures?picture=all&picture_by=label0")
-    kinds = example.labels["length"]
-    for name, values in zip(
-        [row[0] for row in read_table_cells(tab)], read_exact_values(tab), strict=True
-    ):
-        inside = [i for i, kind in enumerate(kinds) if kind == name]
-        expected = [
-            tb.bleu(
-                [example.hypotheses[name][i] for i in inside],
-                [example.references[i] for i in inside],
-            ).value
-            for name in ranked_systems
-        ]
-        assert values == near(expected)
+    for name, values in zip(names, read_exact_values(tab), strict=True):
+        assert values == near([score(system, name) for system in ranked_systems]), name
 
 
 def test_delta_by_position_ends_at_total_delta(example, open_report):
@@ -220,12 +208,8 @@ def test_metric_correlation_equals_python(example, open_report):
         )
         sign = -1 if metric.lower_is_better else 1
         deltas.append([sign * (y - x) for x, y in zip(first_scores, second_scores, strict=True)])
-    means = [sum(column) / len(column) for column in deltas]
-    x, y = ([v - m for v in column] for column, m in zip(deltas, means, strict=True))
-    r = sum(a * b for a, b in zip(x, y, strict=True)) / math.sqrt(
-        sum(a * a for a in x) * sum(b * b for b in y)
-    )
-    assert rows["BLEU and TER"] == [pytest.approx(r, abs=1e-9)]
+    correlation = statistics.correlation(*deltas)
+    assert rows["BLEU and TER"] == [pytest.approx(correlation, abs=1e-9)]
     up_down = sum(a > 0 > b for a, b in zip(*deltas, strict=True))
     link = tab.locator("main figure tbody tr", has_text="BLEU and TER").get_by_role("link").first
     link.click()

@@ -104,10 +104,7 @@ def test_negation_needs_known_language():
         ("empty", " \t\u3000"),
         ("identical-reference", PLAIN_TEXT),
         ("much-shorter", "The weather"),
-        (
-            "much-longer",
-            "The weather of that day, as far as I can say, was fine, fine all day long.",
-        ),
+        ("much-longer", "The weather of that day, as far as I can say, was fine, fine all day."),
         ("loop", "The weather was was was was fine"),
         ("loop", "So it was, so it was, so it was, so it was, so"),
         ("other-script", "Погода в тот день была хорошей."),
@@ -166,11 +163,7 @@ def test_problem_sets_flag(flag, text):
         ("tokenized", "Write to me@example.org @ home", PLAIN_TEXT),
         ("tokenized", "Issue #12 and C## and ## 3", PLAIN_TEXT),
         ("special-tokens", "a < b, <b>bold</b>, [sic], x <|> y", PLAIN_TEXT),
-        (
-            "mojibake",
-            "«Elle va à « Paris », puis à « Rome »."[1:].replace(" «", "\xa0«"),
-            PLAIN_TEXT,
-        ),
+        ("mojibake", "Elle va à\xa0« Paris », puis à\xa0« Rome ».", PLAIN_TEXT),
         ("mojibake", "„Spaß“ und „Fuß“ und „Gruß…“", PLAIN_TEXT),
         ("mojibake", "A MANHÃ” e a IRMÃ”", PLAIN_TEXT),
         ("mojibake", "Ça, c'était déjà à l'âge d'or: «É», «À»…", PLAIN_TEXT),
@@ -249,12 +242,9 @@ def test_unsplit_script_depends_on_tokenizer(tokenize, unsplit):
 
 
 def test_japanese_and_chinese_share_a_script():
-    assert "other-script" not in find_flags(
-        "東京都大阪府京都府北海道", "これはひらがなだけのぶんです。"
-    )
-    assert "other-script" in find_flags(
-        "東京都大阪府京都府北海道", "그날은 날씨가 아주 좋았습니다."
-    )
+    kanji, kana = "東京都大阪府京都府北海道", "これはひらがなだけのぶんです。"
+    assert "other-script" not in find_flags(kanji, kana)
+    assert "other-script" in find_flags(kanji, "그날은 날씨가 아주 좋았습니다.")
 
 
 def test_copied_source_needs_equal_text():
@@ -275,40 +265,31 @@ def test_missing_reference_sets_flag():
 
 
 def test_duplicate_hypotheses_need_different_sources():
-    text, other_text = "I do not know what to say.", "Something else altogether."
-    first_reference, second_reference, third_reference = (
-        "I don't know what I should say.",
-        "I would not say so.",
-        "Anything but that.",
-    )
+    same = "I do not know what to say."
+    hypotheses = [same, same, "Something else altogether."]
+    references = ["I don't know what I should say.", "I would not say so.", "Anything but that."]
 
-    def find_duplicates(*arguments):
-        flag_sets = find_flags_by_role(*arguments)["system0"]
-        return ["duplicate-hypothesis" in flags for flags in flag_sets]
+    def find_duplicates(hypotheses, references, sources=None):
+        flag_sets = find_flags_by_role([hypotheses], [references], sources)["system0"]
+        return [i for i, flags in enumerate(flag_sets) if "duplicate-hypothesis" in flags]
 
-    references = [[first_reference, second_reference, third_reference]]
-    assert find_duplicates([[text, text, other_text]], references, ["x", "y", "z"]) == [
-        True,
-        True,
-        False,
-    ]
-    assert not any(find_duplicates([[text, text, other_text]], references, ["x", "x", "z"]))
+    assert find_duplicates(hypotheses, references, ["x", "y", "z"]) == [0, 1]
+    assert not find_duplicates(hypotheses, references, ["x", "x", "z"])
     # Short duplicates are usually correct.
-    assert not any(find_duplicates([["Yes."] * 3], references, ["x", "y", "z"]))
+    assert not find_duplicates(["Yes."] * 3, references, ["x", "y", "z"])
     # Without sources, the references distinguish the segments.
-    assert find_duplicates([[text, text]], [[first_reference, second_reference]]) == [True, True]
-    assert not any(find_duplicates([[text, text]], [[first_reference, first_reference]]))
+    assert find_duplicates([same, same], references[:2]) == [0, 1]
+    assert not find_duplicates([same, same], references[:1] * 2)
 
 
 def test_repeated_segments_exclude_first():
     expected = [set(), {"repeated-segment"}, set(), {"repeated-segment"}]
-    assert find_flags_by_role([["a"] * 4], [["x", "x", "z", "x"]])["reference0"] == expected
-    assert (
-        find_flags_by_role([["a"] * 4], [["x", "x", "x", "x"]], ["s", "s", "t", "s"])["source"]
-        == expected
-    )
-    flags_by_role = find_flags_by_role([["a"] * 4], [["x"] * 4, ["1", "1", "2", "1"]])
-    assert flags_by_role["reference0"] == expected
+    for role, *columns in (
+        ("reference0", [list("xxzx")]),
+        ("source", [list("xxxx")], list("ssts")),
+        ("reference0", [list("xxxx"), list("1121")]),
+    ):
+        assert find_flags_by_role([["a"] * 4], *columns)[role] == expected
 
 
 def test_inapplicable_flags_are_not_listed():

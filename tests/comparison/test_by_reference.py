@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from paths import EXAMPLES
+from paths import EXAMPLES, read_example_lines
 
 import truebleu as tb
 from truebleu.cli import main
@@ -11,7 +11,7 @@ from truebleu.comparison.references import _describe_copies
 
 GERMAN = EXAMPLES / "de-en"
 SYSTEMS = {name: GERMAN / f"{name}.en" for name in ("cedar", "birch", "aspen")}
-FIRST, SECOND = ((GERMAN / f"reference.{name}.en").read_text("utf-8").splitlines() for name in "ab")
+FIRST, SECOND = (read_example_lines(f"de-en/reference.{name}.en") for name in "ab")
 PAIRS = list(zip(FIRST, SECOND, strict=True))
 SEGMENTS = len(FIRST)
 
@@ -84,7 +84,7 @@ def _arrow_column():
 
 
 # Every fourth segment has no second reference.
-SEGMENTS_WITH_SECOND = [i for i in range(SEGMENTS) if i % 4]
+WITH_SECOND = [i for i in range(SEGMENTS) if i % 4]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,8 @@ SEGMENTS_WITH_SECOND = [i for i in range(SEGMENTS) if i % 4]
         (lambda: [GERMAN / f"reference.{name}.en" for name in "ab"], range(SEGMENTS)),
         (lambda: PAIRS, range(SEGMENTS)),
         (_arrow_column, range(SEGMENTS)),
-        (
-            lambda: [[a, b] if i % 4 else [a] for i, (a, b) in enumerate(PAIRS)],
-            SEGMENTS_WITH_SECOND,
-        ),
-        (
-            lambda: [[a, b if i % 4 else None] for i, (a, b) in enumerate(PAIRS)],
-            SEGMENTS_WITH_SECOND,
-        ),
+        (lambda: [pair if i % 4 else pair[:1] for i, pair in enumerate(PAIRS)], WITH_SECOND),
+        (lambda: [(a, b if i % 4 else None) for i, (a, b) in enumerate(PAIRS)], WITH_SECOND),
     ],
     ids=["files", "lists", "arrow", "fewer", "none"],
 )
@@ -121,9 +115,8 @@ def test_scores_by_reference_equal_single_reference_scores(references, segments)
             assert by_second_reference["scores"][metric][system] == score
         equal = sum(texts[system][i].strip() == SECOND[i].strip() for i in segments)
         assert by_second_reference["identical"][system]["segments"] == equal
-    assert (f"n = {len(SEGMENTS_WITH_SECOND)}" in comparison.text(by=["reference"])) == (
-        segments is SEGMENTS_WITH_SECOND
-    )
+    is_shown = f"n = {len(WITH_SECOND)}" in comparison.text(by=["reference"])
+    assert is_shown == (segments is WITH_SECOND)
     assert comparison.from_json(comparison.to_json()).by_reference == comparison.by_reference
 
 
@@ -140,12 +133,8 @@ def test_tokens_runs_and_external_scores_work_by_reference():
     for reference_entry in comparison.by_reference:
         assert list(reference_entry["scores"]) == ["BLEU"]
         assert reference_entry["scores"]["BLEU"]["x"]["score"] > 50
-        assert reference_entry["identical"]["x"] == {
-            "segments": 40,
-            "share": 1.0,
-            "others_median": 0,
-            "is_copy": True,
-        }
+        expected = {"segments": 40, "share": 1.0, "others_median": 0, "is_copy": True}
+        assert reference_entry["identical"]["x"] == expected
 
 
 @pytest.mark.parametrize(
@@ -178,6 +167,5 @@ def test_single_reference_is_scored_once_without_section(references, monkeypatch
 def test_more_than_20_references_are_not_scored_separately():
     comparison = tb.compare(SYSTEMS, [[text] * 21 for text in FIRST], confidence=50, samples=50)
     assert comparison.by_reference == []
-    assert "21 references per segment: per-reference scores support at most 20" in comparison.text(
-        1000
-    )
+    note = "21 references per segment: per-reference scores support at most 20"
+    assert note in comparison.text(1000)

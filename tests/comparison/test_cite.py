@@ -72,11 +72,8 @@ def test_entry_is_safe_for_pdflatex_and_has_required_fields(key):
     assert work.bibtex.isascii()
     assert work.bibtex.count("{") == work.bibtex.count("}")
     kind = work.bibtex.partition("{")[0]
-    required = {"author", "title"}
-    required |= {"@inproceedings": {"booktitle", "year"}, "@article": {"journal", "year"}}.get(
-        kind, set()
-    )
-    assert required <= work.fields.keys()
+    required = {"@inproceedings": {"booktitle", "year"}, "@article": {"journal", "year"}}
+    assert {"author", "title"} | required.get(kind, set()) <= work.fields.keys()
     for name, value in work.fields.items():
         if name != "url":
             assert not re.search(r"(?<!\\)[&%#$_]", value) or name == "doi", value
@@ -179,9 +176,8 @@ def test_every_test_and_correction_is_described(test, correction):
 
 
 def test_comparison_is_described():
-    comparison = tb.compare(
-        SYSTEMS, REFERENCE, metrics=["ter"], test="bs", samples=99, correction="bh", level=0.9
-    )
+    options = {"test": "bs", "samples": 99, "correction": "bh", "level": 0.9}
+    comparison = tb.compare(SYSTEMS, REFERENCE, metrics=["ter"], **options)
     setup = cite(comparison)
     assert setup == read_result(comparison.to_json(), "x")
     text = setup.text()
@@ -193,10 +189,7 @@ def test_comparison_is_described():
 
 
 def test_external_scores_cite_their_metric_without_signature():
-    scores = {
-        "COMET-22": {"a": [0.1] * 9, "b": [0.2] * 9},
-        "mine": {"a": [1.0] * 9, "b": [2.0] * 9},
-    }
+    scores = {name: {"a": [0.1] * 9, "b": [0.2] * 9} for name in ("COMET-22", "mine")}
     setup = cite(tb.compare(None, None, metrics=(), scores=scores, samples=9))
     assert "COMET-22 (Rei et al., 2020; Rei et al., 2022) and mine as implemented" in setup.text()
     assert "signature" not in setup.text()
@@ -287,9 +280,8 @@ def test_escaped_characters_in_latex_are_read():
 @pytest.mark.parametrize("columns", [None, ["system", "score"], ["system", "score", "p"]])
 def test_printed_table_has_the_setup_of_the_result(test, correction, columns):
     """Every output states the test, the level and the correction."""
-    comparison = tb.compare(
-        SYSTEMS, REFERENCE, test=test, correction=correction, level=0.9, samples=99
-    )
+    options = {"test": test, "correction": correction, "level": 0.9, "samples": 99}
+    comparison = tb.compare(SYSTEMS, REFERENCE, **options)
     texts = [comparison.text(), comparison.text(explain=True), comparison.text(columns=columns)]
     tables = [comparison.latex(columns=columns), comparison.markdown(columns=columns)]
     for printed in (*texts, *tables):
@@ -333,9 +325,8 @@ def test_bootstrap_test_stays_in_the_signature():
 @pytest.mark.parametrize("test", [None, *TESTS])
 def test_html_has_the_setup_of_the_result(test, correction):
     options = {"correction": correction, "samples": 99} if test else {}
-    comparison = tb.compare(
-        SYSTEMS, REFERENCE, metrics=["bleu", "chrf"], test=test, level=0.9, **options
-    )
+    options |= {"metrics": ["bleu", "chrf"], "test": test, "level": 0.9}
+    comparison = tb.compare(SYSTEMS, REFERENCE, **options)
     setup = read_result(comparison.html(), "c.html")
     assert (setup.text(), setup.notes) == (cite(comparison).text(), [])
 

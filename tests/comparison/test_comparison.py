@@ -66,24 +66,19 @@ def systems(corpus) -> tuple[dict[str, list[str]], list[str]]:
 
 def test_randomization_equals_sacrebleu(systems):
     texts, references = systems
+    metrics = {
+        "BLEU": sacrebleu.BLEU(),
+        "chrF2": sacrebleu.CHRF(),
+        "chrF2++": sacrebleu.CHRF(word_order=2),
+    }
     signatures, sacrebleu_results = PairedTest(
-        list(texts.items()),
-        {
-            "BLEU": sacrebleu.BLEU(),
-            "chrF2": sacrebleu.CHRF(),
-            "chrF2++": sacrebleu.CHRF(word_order=2),
-        },
-        [references],
-        test_type="ar",
-        n_samples=500,
+        list(texts.items()), metrics, [references], test_type="ar", n_samples=500
     )()
-    comparison = compare(
-        texts, references, metrics=["bleu", "chrf", "chrf++"], samples=500, confidence=None
-    )
-    for name in ("BLEU", "chrF2", "chrF2++"):
-        for system, result in zip(
-            sacrebleu_results["System"], sacrebleu_results[name], strict=True
-        ):
+    options = {"metrics": ["bleu", "chrf", "chrf++"], "samples": 500, "confidence": None}
+    comparison = compare(texts, references, **options)
+    systems = sacrebleu_results.pop("System")
+    for name in metrics:
+        for system, result in zip(systems, sacrebleu_results[name], strict=True):
             score = comparison[system.removeprefix("Baseline: ")]["scores"][name]
             assert score["score"] == result.score
             if result.p_value is not None:
@@ -178,14 +173,12 @@ def test_results_depend_on_seed_but_not_threads(systems):
 
 
 def test_duplicate_metric_names_are_distinguished():
-    comparison = compare(
-        SYSTEMS, REFERENCES, metrics=["bleu", BLEU("intl"), "sacrebleu"], samples=9
-    )
+    metrics = ["bleu", BLEU("intl"), "sacrebleu"]
+    comparison = compare(SYSTEMS, REFERENCES, metrics=metrics, samples=9)
     names = [metric["name"] for metric in comparison.to_dict()["metrics"]]
     assert names[:2] == ["BLEU tok:13a", "BLEU tok:intl"]
-    assert comparison["cedar"]["scores"]["BLEU tok:intl"]["score"] == (
-        BLEU("intl").score(SYSTEMS["cedar"], REFERENCES).value
-    )
+    expected = BLEU("intl").score(SYSTEMS["cedar"], REFERENCES).value
+    assert comparison["cedar"]["scores"]["BLEU tok:intl"]["score"] == expected
 
 
 def test_family_members_keep_their_names():
@@ -201,16 +194,11 @@ def test_family_members_keep_their_names():
 def test_tokens_and_custom_tokenizers_are_supported():
     tokens = {"a": [["x", "y"], ["z"]], "b": [["x"], ["z"]]}
     references = [[["x", "y"]], [["z"]]]
-    token_comparison = compare(
-        tokens, references, metrics=[BLEU("none"), BLEU("none", max_order=2)], samples=9
-    )
+    metrics = [BLEU("none"), BLEU("none", max_order=2)]
+    token_comparison = compare(tokens, references, metrics=metrics, samples=9)
     assert token_comparison["a"]["scores"]["BLEU order:2"]["difference"] is None
-    split = compare(
-        {"a": ["x y", "z"], "b": ["x", "z"]},
-        ["x y", "z"],
-        metrics=[BLEU(str.split), "bleu", "chrf"],
-    )
-    assert len(split.to_dict()["metrics"]) == 3
+    systems, metrics = {"a": ["x y", "z"], "b": ["x", "z"]}, [BLEU(str.split), "bleu", "chrf"]
+    assert len(compare(systems, ["x y", "z"], metrics=metrics).to_dict()["metrics"]) == 3
 
 
 # ---- external scores ----
@@ -249,7 +237,6 @@ def test_lower_is_better_option_reverses_order():
         ["a 0.5", "a 1", "b 0.25", "b 2e-1"],
         ["b\t0.25", "b\t2e-1", "a\t0.5", "a\t1"],
     ],
-    ids=["columns", "lines", "lines with tabs"],
 )
 def test_score_file_of_all_systems_is_read(write, lines):
     path = write("scores", lines)
@@ -415,11 +402,7 @@ def test_many_systems_have_unique_letters():
         ({"scores": {"M": {}}}, ValueError, "M has no scores for system 'A'"),
         ({"scores": {"M": "m.txt"}}, TypeError, "M: expected a mapping .*pathlib.Path"),
         ({"scores": {"M": {"A": 3}}}, TypeError, "a list of numbers"),
-        (
-            {"scores": {"M": {"A": ["1,5"]}}},
-            InputError,
-            "segment 1: expected a number, found '1,5'",
-        ),
+        ({"scores": {"M": {"A": ["1,5"]}}}, InputError, "segment 1: .* a number, found '1,5'"),
         ({"scores": {"M": {"A": [float("nan")]}}}, InputError, "M, A, segment 1: .*, found nan"),
         ({"scores": {"M": {"A": [1, 2]}}}, InputError, r"M, A: .* per segment \(1\), found 2"),
         ({"scores": {"BLEU": {"A": [1]}}}, ValueError, "duplicate metric name 'BLEU'"),
@@ -532,12 +515,10 @@ def test_any_names_and_numbers_are_rendered(names, segments, width, data):
         assert name.strip() in comparison.text(10_000)
         assert name.strip() in page.text
     rows = list(csv.DictReader(io.StringIO(comparison.csv(), newline="")))
-    assert {r["system"].removeprefix("'") for r in rows} == {
-        n.removeprefix("'") for n in escaped_names
-    }
-    assert {float(row["score"]) for row in rows} == {
-        comparison[name]["scores"]["M"]["score"] for name in names
-    }
+    shown_names = {row["system"].removeprefix("'") for row in rows}
+    assert shown_names == {name.removeprefix("'") for name in escaped_names}
+    scores = {comparison[name]["scores"]["M"]["score"] for name in names}
+    assert {float(row["score"]) for row in rows} == scores
     wide, narrow = (comparison.text(w).partition("\n\n")[2] for w in (10_000, width))
     for cell in re.findall(r"\[[^]\s]+, [^]\s]+\]", wide.partition("Won")[0]):
         assert cell in narrow
@@ -621,10 +602,8 @@ def test_rich_output_equals_text(examples):
 
 def test_digits_option_sets_decimals():
     comparison = compare(SYSTEMS, REFERENCES, samples=9, confidence=9)
-    assert "54.0144" in comparison.text(200, digits=4)
-    assert "54.0144" in comparison.latex(digits=4)
-    assert "54.0144" in comparison.markdown(digits=4)
-    assert "54.0144" in comparison.html(digits=4)
+    for render in (comparison.text, comparison.latex, comparison.markdown, comparison.html):
+        assert "54.0144" in render(digits=4)
     assert re.search(r"cedar +54", comparison.text(digits=0))
 
 
@@ -639,9 +618,8 @@ def test_repr_length_and_title(examples):
     assert len(examples) == 3
     assert str(examples) == examples.text()
     assert json.loads(examples.to_json()) == examples.to_dict()
-    assert comparison_layout.format_title(examples.to_dict()) == (
-        "3 systems, 128 segments, 2 references per segment"
-    )
+    title = "3 systems, 128 segments, 2 references per segment"
+    assert comparison_layout.format_title(examples.to_dict()) == title
 
 
 # ---- agreement of metrics and clusters ----
@@ -650,15 +628,13 @@ def test_repr_length_and_title(examples):
 def compare_disagreeing_metrics(**overrides):
     """Return a comparison in which an error rate reverses the order of three other metrics."""
     dice = random.Random(4)
-    likes = {"cedar": 0.8, "birch": 0.7, "aspen": 0.6}
+    means = {"cedar": 0.8, "birch": 0.7, "aspen": 0.6}
     scores = {
-        "quality": {
-            name: [round(dice.gauss(x, 0.05), 3) for _ in range(128)] for name, x in likes.items()
-        },
-        "errors": {
-            name: [round(dice.gauss(10 * likes[name], 0.5), 2) for _ in range(128)]
-            for name in likes
-        },
+        metric: {
+            name: [round(scale * dice.gauss(mean, 0.05), 3) for _ in range(128)]
+            for name, mean in means.items()
+        }
+        for metric, scale in (("quality", 1), ("errors", 10))
     }
     options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | overrides
     return compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], scores=scores, **options)
@@ -671,11 +647,8 @@ def select_disagreements(content):
 def test_disagreeing_metrics_are_named():
     content = compare_disagreeing_metrics().to_dict()
     notes = select_disagreements(content)
-    assert [note["systems"] for note in notes] == [
-        ["cedar", "birch"],
-        ["cedar", "aspen"],
-        ["birch", "aspen"],
-    ], "one note per pair of systems"
+    pairs = [["cedar", "birch"], ["cedar", "aspen"], ["birch", "aspen"]]
+    assert [note["systems"] for note in notes] == pairs, "one note per pair of systems"
     assert content["notes"][: len(notes)] == notes, "disagreements come first"
     values = {(pair["metric"], pair["first"], pair["second"]): pair for pair in content["pairs"]}
     first = notes[0]
@@ -687,9 +660,8 @@ def test_disagreeing_metrics_are_named():
     assert errors["difference"] == -values["errors", "birch", "cedar"]["value"] > 0
     assert errors["p"] == values["errors", "birch", "cedar"]["p"]
     assert errors["corrected_p"] is None
-    assert first["text"].startswith(
-        "BLEU (+20.1, p = 0.0020), chrF2 (+10.3, p = 0.0020) and quality (+"
-    )
+    start = "BLEU (+20.1, p = 0.0020), chrF2 (+10.3, p = 0.0020) and quality (+"
+    assert first["text"].startswith(start)
     assert " prefer cedar to birch, errors prefers birch (−" in first["text"]
 
 
@@ -702,13 +674,12 @@ def test_all_formats_show_disagreements(rendering):
 
 def test_insignificant_differences_are_not_disagreements():
     # No difference is significant after the correction.
-    content = compare_disagreeing_metrics(samples=99, correction="holm", level=0.99).to_dict()
-    assert not any(pair["significant"] for pair in content["pairs"])
-    assert not select_disagreements(content)
-    assert select_disagreements(
-        compare_disagreeing_metrics(samples=1000, correction="holm").to_dict()
-    )
-    assert not select_disagreements(compare_disagreeing_metrics(test=None, samples=None).to_dict())
+    corrected = compare_disagreeing_metrics(samples=99, correction="holm", level=0.99).to_dict()
+    assert not any(pair["significant"] for pair in corrected["pairs"])
+    untested = compare_disagreeing_metrics(test=None, samples=None).to_dict()
+    assert not select_disagreements(corrected) + select_disagreements(untested)
+    significant = compare_disagreeing_metrics(samples=1000, correction="holm").to_dict()
+    assert select_disagreements(significant)
 
 
 def test_nondeterministic_metric_has_note(monkeypatch):
@@ -745,11 +716,7 @@ def test_unknown_parameter_is_named_with_all_parameters(function):
         (compare, "threads", "it is called 'workers' here"),
         (compare, "predictions", "it is called 'systems' here"),
         (compare, "alpha", "use level=0.95 for alpha=0.05"),
-        (
-            compare,
-            "tok",
-            r"it is a parameter of metrics: metrics=\[truebleu.BLEU\(tokenize=...\)\]",
-        ),
+        (compare, "tok", r"it is a parameter of metrics: metrics=\[truebleu.BLEU\(tokenize=...\)"),
         (compare, "output", r"write the text of a method of the result, such as html\(\)"),
         (compare, "nboot", "'nboot'; available: systems"),
         (report, "docs", "it is called 'documents' here"),
@@ -765,10 +732,11 @@ def test_parameter_name_of_command_line_or_guess_gets_useful_hint(function, name
 
 
 def test_metric_names_may_be_separated_by_commas():
-    by_name = compare(SYSTEMS, REFERENCES, metrics="bleu, chrf", samples=9, confidence=None)
-    assert by_name == compare(
-        SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], samples=9, confidence=None
+    by_name, listed = (
+        compare(SYSTEMS, REFERENCES, metrics=metrics, samples=9, confidence=None)
+        for metrics in ("bleu, chrf", ["bleu", "chrf"])
     )
+    assert by_name == listed
     with pytest.raises(ValueError, match="expected the name of one metric, found 'bleu,chrf'"):
         truebleu.metric("bleu,chrf")
 

@@ -47,24 +47,19 @@ def test_baseline_does_not_change_verdict_on_best_system(baseline, correction, i
     """The sentence on the best of several systems agrees with the clusters."""
     names = [baseline, *(name for name in CLOSE_SYSTEMS if name != baseline)]
     systems = {name: mix_systems(CLOSE_SYSTEMS[name]) for name in names}
-    comparison = compare(
-        systems, read_lines("reference.a"), samples=1999, confidence=99, correction=correction
-    )
+    options = {"samples": 1999, "confidence": 99, "correction": correction}
+    comparison = compare(systems, read_lines("reference.a"), **options)
     content = comparison.to_dict()
     headline, pair = overview.format_headline(content), content["pairs"][0]
     assert (pair["first"], pair["second"]) == ("cedar", "late")
     assert (pair["significant"], "is best of 5 systems" in headline) == (is_best, is_best)
-    assert [comparison[name]["scores"]["BLEU"]["cluster"] for name in ("cedar", "late")] == [
-        1,
-        1 + is_best,
-    ]
+    scores = {name: comparison[name]["scores"]["BLEU"] for name in ("cedar", "late")}
+    assert [score["cluster"] for score in scores.values()] == [1, 1 + is_best]
     p = f"{format_p_equation(content, pair)}{', corrected for all 10 pairs' if correction else ''})"
     assert p in headline
-    difference = comparison["cedar" if baseline == "late" else "late"]["scores"]["BLEU"][
-        "difference"
-    ]
-    if baseline in ("cedar", "late"):
-        assert difference["significant"] == is_best
+    if baseline in scores:
+        other = scores["cedar" if baseline == "late" else "late"]
+        assert other["difference"]["significant"] == is_best
 
 
 @pytest.mark.parametrize("names", [("A", "B"), ("a", "b"), ("B", "A"), ("x", "a")])
@@ -248,11 +243,8 @@ def test_domain_and_document_of_two_columns_are_readable(documents, write):
 
 def test_given_order_determines_systems_and_letters():
     comparison = compare(SYSTEMS, [REFERENCE], order="given", samples=99)
-    assert [(one, comparison[one]["letter"]) for one in comparison] == [
-        ("aspen", "A"),
-        ("birch", "B"),
-        ("cedar", "C"),
-    ]
+    letters = [(name, comparison[name]["letter"]) for name in comparison]
+    assert letters == list(zip(NAMES, "ABC", strict=True))
     assert comparison.to_dict()["order"] == "given"
     assert comparison.text().startswith("C cedar is best of 3 systems: 47.0 BLEU, 17.0 above B ")
 

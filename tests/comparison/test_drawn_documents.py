@@ -79,9 +79,8 @@ def test_document_per_segment_has_a_note():
     names = [f"line {i}" for i in range(len(REFERENCE.read_text("utf-8").splitlines()))]
     comparison = compare(SYSTEMS, REFERENCE, documents=names, resample="documents", **FEW_SAMPLES)
     assert kinds(comparison) == {"single segments"}
-    assert "has another document name, so resampling documents is the same" in " ".join(
-        comparison.text().split()
-    )
+    sentence = "has another document name, so resampling documents is the same"
+    assert sentence in " ".join(comparison.text().split())
 
 
 def test_segments_are_resampled_by_default():
@@ -96,15 +95,9 @@ def test_similar_segments_of_documents_give_note():
     documents = [i // 5 for i in range(200)]
     constant_scores = [0.5] * 200
     similar = {"one": constant_scores, "other": [0.5 + (d * 7 % 11 - 5) / 100 for d in documents]}
-    unrelated = {
-        "one": constant_scores,
-        "other": [0.5 + (i * 7 % 11 - 5) / 100 for i in range(200)],
-    }
-    [note] = [
-        n
-        for n in compare_columns(similar, documents).to_dict()["notes"]
-        if n["kind"] == "similar segments"
-    ]
+    unrelated = {**similar, "other": [0.5 + (i * 7 % 11 - 5) / 100 for i in range(200)]}
+    notes = compare_columns(similar, documents).to_dict()["notes"]
+    [note] = [note for note in notes if note["kind"] == "similar segments"]
     assert note["text"].startswith("segments of one document are similar: across documents, the ")
     # With five equal segments per document, errors are √5 times as large.
     assert "varies 2." in note["text"]

@@ -86,13 +86,9 @@ LINE_WIDTHS = pytest.mark.parametrize("class_options", ["", "[12pt]", "[twocolum
 @LINE_WIDTHS
 @pytest.mark.parametrize("place", ["caption", "footnote"])
 def test_signatures_of_table_stay_within_margins(tmp_path, class_options, place):
-    scores = compare(
-        {"a": ["a b c d"] * 40, "b": ["a b c e"] * 40},
-        ["a b c d"] * 40,
-        metrics=["bleu", "chrf", "ter"],
-        samples=19,
-        confidence=50,
-    )
+    systems = {"a": ["a b c d"] * 40, "b": ["a b c e"] * 40}
+    options = {"metrics": ["bleu", "chrf", "ter"], "samples": 19, "confidence": 50}
+    scores = compare(systems, ["a b c d"] * 40, **options)
     source = scores.latex(columns=["system", "score", "interval", "p"], signature=place)
     assert source.count(r"\texttt{") == 3
     log = compile_latex(tmp_path, source, rf"\documentclass{class_options}{{article}}")
@@ -221,11 +217,8 @@ def test_difference_that_digits_hide_has_no_mark():
 
 def test_equal_scores_have_a_sentence_with_the_test():
     caption = compare_scores({"M": {"a": 2.0, "b": 2.0}}, correction="holm").markdown()
-    assert (
-        "No printed score differs significantly from the score of a (p \\< 0.05, paired "
-        "approximate randomization with 199 randomizations, p-values corrected by Holm's method)."
-        in caption
-    )
+    assert "No printed score differs significantly from the score of a (p \\< 0.05, " in caption
+    assert "199 randomizations, p-values corrected by Holm's method)." in caption
 
 
 @pytest.mark.parametrize(
@@ -269,13 +262,9 @@ def test_counts_are_explained_with_the_baseline():
 
 
 def test_correction_follows_an_italic_p():
-    comparison = compare(
-        {"a": ["x y"] * 9, "b": ["x z"] * 9, "c": ["z"] * 9},
-        ["x y z"] * 9,
-        metrics=["chrf"],
-        correction="holm",
-        samples=9,
-    )
+    systems = {"a": ["x y"] * 9, "b": ["x z"] * 9, "c": ["z"] * 9}
+    options = {"metrics": ["chrf"], "correction": "holm", "samples": 9}
+    comparison = compare(systems, ["x y z"] * 9, **options)
     header, *rows = read_latex_rows(comparison.latex(columns=["system", "p"]))
     assert header == ["system", "$p$ Holm"]
     assert [name for name, p in rows if p == "--"] == ["a"]
@@ -343,11 +332,8 @@ def test_references_are_sections():
     systems = {"one": ["a b c d e", "x y z w"], "two": ["a b c", "x y z"]}
     comparison = compare(systems, references, samples=9, confidence=9)
     source = comparison.latex(by=["reference"])
-    titles = re.findall(r"\\emph\{(.*?)\}", source)
-    assert titles == [
-        "all references",
-        *(f"{one['name']} alone" for one in comparison.by_reference),
-    ]
+    names = [f"{one['name']} alone" for one in comparison.by_reference]
+    assert re.findall(r"\\emph\{(.*?)\}", source) == ["all references", *names]
     with pytest.raises(ValueError, match="unknown by 'domain'"):
         comparison.latex(by=["domain"])
 
@@ -418,14 +404,9 @@ def test_documents_have_a_sentence_that_they_were_not_tested():
     sentence = "Differences in document scores were not tested."
     assert sentence in comparison.markdown(by=["document"])
     assert sentence not in comparison.markdown()
-    untested = compare(
-        None,
-        None,
-        metrics=(),
-        scores={"M": {"a": [1.0] * 4, "b": [2.0] * 4}},
-        documents=["d0", "d1"] * 2,
-        test=None,
-    )
+    scores = {"M": {"a": [1.0] * 4, "b": [2.0] * 4}}
+    options = {"metrics": (), "documents": ["d0", "d1"] * 2, "test": None}
+    untested = compare(None, None, scores=scores, **options)
     assert sentence not in untested.markdown(by=["document"])
 
 
@@ -434,9 +415,8 @@ def test_documents_that_exceed_a_page_are_split_into_several_tables():
     source = comparison.latex(by=["document"])
     assert "% Note: the table has 42 rows and is split into 3 tables." in source
     assert source.count(r"\begin{tabular}") == 3
-    assert (
-        source.count(r"\emph{d") == comparison.markdown(by=["document"]).count("segments)**") == 20
-    )
+    assert source.count(r"\emph{d") == 20
+    assert comparison.markdown(by=["document"]).count("segments)**") == 20
     assert r"\caption{Table~\ref{tab:truebleu}, continued.}" in source
     assert r"\label{tab:truebleu-2}" in source
 

@@ -137,9 +137,8 @@ def test_segment_text_is_escaped_as_formula(run, text):
 
 def test_segment_text_survives_csv_round_trip(run):
     dice = random.Random(5)
-    texts = [
-        "".join(dice.choices("ab\t\"'\n\r,=é🙂\u2028", k=dice.randint(1, 9))) for _ in range(500)
-    ]
+    characters = "ab\t\"'\n\r,=é🙂\u2028"
+    texts = ["".join(dice.choices(characters, k=dice.randint(1, 9))) for _ in range(500)]
     for text, [_, plain] in zip(texts, run(guarded=texts)["guarded"], strict=True):
         assert list(csv.reader(io.StringIO(plain, newline=""), delimiter="\t")) == [[text]]
 
@@ -167,10 +166,8 @@ def test_metric_agreement_equals_python(run):
     def preferred_system(v):
         return "b" if v > 0 else "a" if v < 0 else "="
 
-    kinds = [
-        preferred_system(first) + preferred_system(second)
-        for first, second in zip(x, y, strict=True)
-    ]
+    pairs = zip(map(preferred_system, x), map(preferred_system, y), strict=True)
+    kinds = list(map("".join, pairs))
     assert result["counts"] == {kind: kinds.count(kind) for kind in kinds}
     assert result["correlation"] == pytest.approx(statistics.correlation(x, y), abs=1e-12)
     x_scale, y_scale = (math.sqrt(math.fsum(v * v for v in column) / 400) for column in (x, y))
@@ -185,9 +182,8 @@ def test_metric_agreement_equals_python(run):
 
 
 def test_constant_metric_has_no_correlation(run):
-    [constant, opposite] = run(agreements=[[[0, 0, 0], [1, 2, 3]], [[1, 2, 4], [-2, -4, -8]]])[
-        "agreements"
-    ]
+    columns = [[0, 0, 0], [1, 2, 3]], [[1, 2, 4], [-2, -4, -8]]
+    [constant, opposite] = run(agreements=columns)["agreements"]
     assert constant["correlation"] is None
     assert constant["disagreements"] == []
     assert constant["ends"] == [1, 3], "an axis has a length"

@@ -44,10 +44,9 @@ def test_rows_equal_naive_counts(texts, tokenize, counts):
     )
     split = tokenizers.make_tokenizer(tokenize)
     segments = [[Counter(split(text)) for text in row if text is not None] for row in references]
+    frequencies = Counter(counts)
     if counts is None:
         frequencies = sum((count for row in segments for count in row), Counter())
-    else:
-        frequencies = Counter(counts)
     expected = []
     for i, reference_counts in enumerate(segments):
         largest_counts = Counter()
@@ -65,10 +64,8 @@ def test_rows_equal_naive_counts(texts, tokenize, counts):
     assert decode_bin_rows(entry, block, len(hypotheses), len(systems)) == expected
     for number, system in enumerate(systems):
         matched = sum(v for row in expected for k, v in row.items() if f"matched_{number}_" in k)
-        assert (
-            matched
-            == metric.statistics(system, [*map(tuple, references)]).sum().column("matches_1")[0]
-        )
+        totals = metric.statistics(system, [*map(tuple, references)]).sum()
+        assert matched == totals.column("matches_1")[0]
 
 
 def test_default_entry_has_edges_and_source():
@@ -98,9 +95,8 @@ def test_external_counts_define_bins(tmp_path):
 def test_invalid_count_line_is_named(tmp_path, line):
     path = tmp_path / "counts.tsv"
     path.write_text(f"a\t1\n{line}\n", encoding="utf-8")
-    with pytest.raises(
-        tb.InputError, match=r"counts\.tsv\), line 2: expected a word, a tab and a number"
-    ):
+    message = r"counts\.tsv\), line 2: expected a word, a tab and a number"
+    with pytest.raises(tb.InputError, match=message):
         bins.parse_word_counts(path)
 
 

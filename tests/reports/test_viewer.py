@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from closeness import is_close
-from encoded_texts import describe_setting
+from encoded_texts import describe_setting, encode_texts
 
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
 from truebleu.reports import browser_kernel, html_page, payload
@@ -110,14 +110,9 @@ def make_corpus(seed):
         return " ".join(dice.choice(WORDS) for _ in range(words))
 
     hypotheses = [make_sentence(dice.choice([0, 1, 2, 3, 5, 8, 13, 20])) for _ in range(40)]
-    references = [
-        [
-            make_sentence(dice.choice([0, 1, 2, 4, 6, 8, 13])),
-            h if dice.random() < 0.1 else make_sentence(9),
-        ]
-        for h in hypotheses
-    ]
-    return hypotheses, references
+    first = [make_sentence(dice.choice([0, 1, 2, 4, 6, 8, 13])) for _ in range(40)]
+    second = [h if dice.random() < 0.1 else make_sentence(9) for h in hypotheses]
+    return hypotheses, list(map(list, zip(first, second, strict=True)))
 
 
 def list_smoothing_parameters():
@@ -128,11 +123,8 @@ def list_smoothing_parameters():
         last = (*(0.0 for _ in range(order - 1)), 1.0)
         for weights, effective in itertools.product((None, rising, last), (None, True, False)):
             yield {
-                "smoothing": smoothing,
-                "smoothing_value": value,
-                "max_order": order,
-                "weights": weights,
-                "effective_order": effective,
+                "smoothing": smoothing, "smoothing_value": value, "max_order": order,
+                "weights": weights, "effective_order": effective,
             }
 
 
@@ -163,12 +155,9 @@ def check_scores(run, pairs, seed=4):
         try:
             segments = list(metric.segments(hypotheses, references))
 
-            def score(segment_numbers, metric=metric):
-                segment_numbers = list(segment_numbers)
-                selected_texts = [
-                    [texts[i] for i in segment_numbers] for texts in (hypotheses, references)
-                ]
-                return metric.score(*selected_texts).value
+            def score(numbers, metric=metric):
+                texts = zip(*((hypotheses[i], references[i]) for i in numbers), strict=True)
+                return metric.score(*map(list, texts)).value
 
             expected = {
                 "signature": str(metric.signature(2)),
@@ -313,10 +302,7 @@ def test_sort_is_stable_with_missing_values_last(run):
 def test_texts_survive_round_trip(run):
     texts = ["", "a\x00b", None, "\ufeffBOM", "\ud800 lone \udfff", "👩‍👩‍👧", "\u2028\r\n", "�"]
     columns = [texts, texts[::-1], [*texts[3:], *texts[:3]]]
-    encoded = [
-        [None if t is None else t.encode("utf-8", "surrogatepass") for t in column]
-        for column in columns
-    ]
+    encoded = [*map(encode_texts, columns)]
     for roles in (1, 2, 3):
         block = payload.encode_embedded_texts(encoded[:roles]).hex()
         expected = [

@@ -123,8 +123,11 @@ def list_smoothing_parameters():
         last = (*(0.0 for _ in range(order - 1)), 1.0)
         for weights, effective in itertools.product((None, rising, last), (None, True, False)):
             yield {
-                "smoothing": smoothing, "smoothing_value": value, "max_order": order,
-                "weights": weights, "effective_order": effective,
+                "smoothing": smoothing,
+                "smoothing_value": value,
+                "max_order": order,
+                "weights": weights,
+                "effective_order": effective,
             }
 
 

@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from truebleu.bleu_family.family_member import Member
-from truebleu.bleu_family.published_members import (
-    RELATED_METRICS,
-    list_captioning_and_code_members,
-    list_library_members,
-    list_machine_translation_members,
-    list_related_members,
-    list_tool_members,
-)
+from truebleu.bleu_family.published_members import RELATED_METRICS, list_members
 from truebleu.metrics import registry
 from truebleu.text import argument_checks, terminal_layout, tokenizers
 from truebleu.text.corpus_inputs import Hypotheses, References
@@ -119,17 +112,7 @@ class Family(Mapping[str, Member]):
         )
 
 
-MEMBERS: dict[str, Member] = {
-    member.name: member
-    for list_members in (
-        list_machine_translation_members,
-        list_library_members,
-        list_captioning_and_code_members,
-        list_tool_members,
-        list_related_members,
-    )
-    for member in list_members()
-}
+MEMBERS = {member.name: member for member in list_members()}
 
 # Members that papers often report, each with the reason, starting with the most common one. Their
 # order is estimated: machine translation moved from mteval and Moses to sacreBLEU (Post 2018;

@@ -312,10 +312,7 @@ def which(
     if corpus.has_several_references:
         candidates += _score_single_references(corpus, references)
     return identify_score(
-        target_score,
-        candidates,
-        problems,
-        has_several_references=corpus.has_several_references,
+        target_score, candidates, problems, has_several_references=corpus.has_several_references
     )
 
 

@@ -82,6 +82,15 @@ _OLD_MTEVAL: dict[str, Any] = {**UNSMOOTHED, "reference_length": "shortest", "pu
 _SMOOTHS = "Also smooths corpus scores (1/2, 1/4, ... of a match), so they are never 0."
 
 
+def list_members() -> Iterator[Member]:
+    """Yield all members, grouped by the field of their programs."""
+    yield from _list_machine_translation_members()
+    yield from _list_library_members()
+    yield from _list_captioning_and_code_members()
+    yield from _list_tool_members()
+    yield from _list_related_members()
+
+
 def _list_mteval_members() -> Iterator[Member]:
     """Yield the members for each mteval version and its options, with and without -c."""
     since_2009 = "NIST evaluations since 2009, WMT before sacreBLEU"
@@ -151,7 +160,7 @@ def _list_moses_members() -> Iterator[Member]:
         )  # fmt: skip
 
 
-def list_machine_translation_members() -> Iterator[Member]:
+def _list_machine_translation_members() -> Iterator[Member]:
     """Yield the members from Papineni et al., mteval, Moses and sacreBLEU."""
     yield Member(
         "papineni-2002", "BLEU as defined in the paper",
@@ -186,7 +195,7 @@ _SACREBLEU: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 )  # fmt: skip
 
 
-def list_tool_members() -> Iterator[Member]:
+def _list_tool_members() -> Iterator[Member]:
     """Yield the members from other decoders and from programs that compare systems."""
     yield from _list_decoder_members()
     compare: dict[str, Any] = {**NLTK, "tokenize": "compare-mt", "published_scale": 100.0}
@@ -300,7 +309,7 @@ def _list_nltk_members() -> Iterator[Member]:
 _MEAN = ", mean of segments"
 
 
-def list_library_members() -> Iterator[Member]:
+def _list_library_members() -> Iterator[Member]:
     """Yield the members from NLTK, Hugging Face, tensorflow/nmt and training frameworks."""
     yield from _list_nltk_members()
     for name, title, tokenize, used, citations in (
@@ -438,7 +447,7 @@ def _list_pytorch_members() -> Iterator[Member]:
     )  # fmt: skip
 
 
-def list_captioning_and_code_members() -> Iterator[Member]:
+def _list_captioning_and_code_members() -> Iterator[Member]:
     """Yield the members from COCO and nlg-eval, and the members for source code."""
     for order in range(1, 5):
         coco = BLEU(**{**COCO, "tokenize": "ptb-coco"}, max_order=order)
@@ -516,7 +525,7 @@ def _list_source_code_members() -> Iterator[Member]:
 RELATED_METRICS = (NIST, GLEU, CodeBLEU)
 
 
-def list_related_members() -> Iterator[Member]:
+def _list_related_members() -> Iterator[Member]:
     """Yield the members for NIST, Google's GLEU, and CodeBLEU's weighted n-gram match."""
     for options, tokenizer in (
         ("", "mteval-v13a-lower"),

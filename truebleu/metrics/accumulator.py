@@ -93,12 +93,7 @@ class Accumulator:
             references = [tuple(item) if isinstance(item, list) else item for item in references]
         metric = self._metric.adapt_to_inputs(hypotheses)
         totals, summary = metric.count(
-            hypotheses,
-            references,
-            workers=workers,
-            totals=True,
-            is_part=True,
-            examines_text=False,
+            hypotheses, references, workers=workers, totals=True, is_part=True, examines_text=False
         )
         row = totals.tolist()[0]
         self._add_sums(metric, summary["segments"], row, summary["references"])

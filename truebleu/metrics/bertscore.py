@@ -11,15 +11,10 @@ from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import Any
 
+from truebleu.metrics import neural_metric
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.neural_metric import (
-    MODEL_HELP,
-    NeuralMetric,
-    find_model_or_none,
-    read_config,
-    resolve_device,
-)
+from truebleu.metrics.neural_metric import MODEL_HELP, NeuralMetric, read_config, resolve_device
 from truebleu.metrics.python_metric import SegmentTexts, find_installed_version
 
 DEFAULT_MODEL = "roberta-large"
@@ -77,7 +72,8 @@ class BERTScore(NeuralMetric):
         layer = self.layer
         if not layer:
             # bert-score's layer for the model, or its last layer, or 0 if both are unknown
-            name, folder = self._strip_revision(fields["model"]), find_model_or_none(self.model)
+            name = self._strip_revision(fields["model"])
+            folder = neural_metric.find_model_or_none(self.model)
             layers_by_model = _read_bert_score_package()[1]
             layer = layers_by_model.get(name) or layers_by_model.get(os.path.basename(name), 0)
             layer_count = _read_layer_count(read_config(folder)) if folder else 0

@@ -12,14 +12,9 @@ from dataclasses import KW_ONLY
 from typing import Any, Self
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics import registry
+from truebleu.metrics import python_metric, registry
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.python_metric import (
-    SegmentMeanMetric,
-    SegmentTexts,
-    describe_exit,
-    start_program,
-)
+from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentTexts
 from truebleu.text.argument_checks import parse_number
 from truebleu.text.terminal_layout import format_count
 
@@ -202,7 +197,7 @@ def _run_program(name: str, command_words: Sequence[str], folder: str, timeout: 
         open(os.path.join(folder, "printed"), "w+b") as printed,
         open(os.path.join(folder, "said"), "w+b") as errors,
     ):
-        process = start_program(
+        process = python_metric.start_program(
             name, command_words, stdin=subprocess.DEVNULL, stdout=printed, stderr=errors
         )
         try:
@@ -218,8 +213,8 @@ def _run_program(name: str, command_words: Sequence[str], folder: str, timeout: 
             errors.seek(0)
             lines = errors.read().decode("utf-8", "replace").strip().splitlines()
             message = f": {lines[-1].strip():.200}" if lines else ""
-            ending = describe_exit(status)
-            raise MetricFailedError(f"{name}: {command_words[0]} ended with {ending}{message}")
+            ending = f"{python_metric.describe_exit(status)}{message}"
+            raise MetricFailedError(f"{name}: {command_words[0]} ended with {ending}")
         printed.seek(0)
         return printed.read().decode("utf-8", "replace")
 

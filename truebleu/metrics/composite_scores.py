@@ -87,11 +87,9 @@ def document_bleu(
     metric = registry.metric("bleu" if metric is None else metric)
     joined: dict[Hashable, tuple[list[str], list[list[str]]]] = {}
     rows = list(corpus_inputs.read_segments(hypotheses, references))
+    keys = argument_checks.check_segment_keys("documents", documents, len(rows))
     for number, ((text, references_of_segment), document) in enumerate(
-        zip(
-            rows, argument_checks.check_segment_keys("documents", documents, len(rows)), strict=True
-        ),
-        1,
+        zip(rows, keys, strict=True), 1
     ):
         lines, columns = joined.setdefault(document, ([], [[] for _ in references_of_segment]))
         if len(columns) != len(references_of_segment):

@@ -12,11 +12,7 @@ from typing import IO
 
 from truebleu.metrics import meteor_paraphrases
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.python_metric import (
-    describe_exit,
-    make_missing_package_error,
-    start_program,
-)
+from truebleu.metrics.python_metric import describe_exit, make_missing_package_error, start_program
 from truebleu.text.argument_checks import parse_number
 from truebleu.text.operating_system import make_temporary_folder, write_atomically
 

@@ -14,12 +14,9 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from truebleu.metrics import parameters as p
+from truebleu.metrics import python_metric
 from truebleu.metrics.base import MetricFailedError, Signature
-from truebleu.metrics.python_metric import (
-    SegmentMeanMetric,
-    find_installed_version,
-    make_missing_package_error,
-)
+from truebleu.metrics.python_metric import SegmentMeanMetric, find_installed_version
 from truebleu.text.argument_checks import load_json
 
 # Suffixes of model files; files with other suffixes do not affect scores.
@@ -114,7 +111,7 @@ class NeuralMetric(SegmentMeanMetric):
         from importlib.util import find_spec
 
         if find_spec(self.PACKAGE[1]) is None:
-            raise make_missing_package_error(self.name, self.INSTALL)
+            raise python_metric.make_missing_package_error(self.name, self.INSTALL)
         if folder := find_model(self.model):
             return folder
         name = self.model.rpartition("@")[0] or self.model

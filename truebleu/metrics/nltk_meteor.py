@@ -12,13 +12,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from truebleu.metrics import parameters as p
+from truebleu.metrics import python_metric
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.python_metric import (
-    SegmentMeanMetric,
-    SegmentTexts,
-    find_installed_version,
-    make_missing_package_error,
-)
+from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentTexts
 from truebleu.text import tokenizers
 
 if TYPE_CHECKING:
@@ -74,14 +70,15 @@ class NLTKMETEOR(SegmentMeanMetric):
         return "" if language.code == "en" else f"it matches English {words} only"
 
     def _find_versions(self) -> tuple[str, str]:
-        return find_installed_version("nltk"), ""
+        return python_metric.find_installed_version("nltk"), ""
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[float]:
         try:
             from nltk.stem import PorterStemmer, SnowballStemmer
             from nltk.translate.meteor_score import meteor_score
         except ImportError:
-            raise make_missing_package_error(self.NAME, "pip install 'truebleu[meteor]'") from None
+            installation = "pip install 'truebleu[meteor]'"
+            raise python_metric.make_missing_package_error(self.NAME, installation) from None
         from truebleu.metrics import nltk_wordnet
 
         words = nltk_wordnet.load_wordnet() if self.synonyms else nltk_wordnet.WordNet()

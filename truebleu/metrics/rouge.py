@@ -17,14 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Table
 from truebleu.metrics import parameters as p
+from truebleu.metrics import python_metric
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.python_metric import (
-    SegmentMeanMetric,
-    SegmentMeanScore,
-    SegmentTexts,
-    format_package_version,
-    make_missing_package_error,
-)
+from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
 from truebleu.text import tokenizers
 
 if TYPE_CHECKING:
@@ -111,10 +106,7 @@ class ROUGE(SegmentMeanMetric):
     )
     _: KW_ONLY
     stemmer: p.Parameter[bool] = p.Flag(
-        "stem English words with the Porter stemmer",
-        key="stem",
-        short="st",
-        hints=("use_stemmer",),
+        "stem English words with the Porter stemmer", key="stem", short="st", hints=("use_stemmer",)
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(ROUGE_TOKENIZER)
 
@@ -165,7 +157,8 @@ class ROUGE(SegmentMeanMetric):
         return stems
 
     def _find_versions(self) -> tuple[str, str]:
-        return REFERENCE_RELEASE, next(filter(None, map(format_package_version, PACKAGES)), "")
+        programs = map(python_metric.format_package_version, PACKAGES)
+        return REFERENCE_RELEASE, next(filter(None, programs), "")
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[tuple[float, float, float]]:
         kind = f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
@@ -213,7 +206,7 @@ def _import_scoring_modules() -> tuple[Any, Any]:
         import rouge_score.tokenizers
 
         return rouge_score.rouge_scorer, rouge_score.tokenizers
-    raise make_missing_package_error("rouge", "pip install 'truebleu[rouge]'")
+    raise python_metric.make_missing_package_error("rouge", "pip install 'truebleu[rouge]'")
 
 
 def _describe_non_latin_text(latin: int, non_latin: int) -> str:

@@ -18,13 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics import parameters as p
+from truebleu.metrics import python_metric
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.python_metric import (
-    EMPTY_SUMMARY,
-    SegmentMeanMetric,
-    SegmentTexts,
-    SourceMetric,
-)
+from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentTexts, SourceMetric
 from truebleu.text import corpus_inputs, tokenizers
 
 if TYPE_CHECKING:
@@ -142,7 +138,7 @@ class SARI(SourceMetric):
             # This call raises the error that names the segment without references.
             list(corpus_inputs.read_segments(corpus.hypotheses, corpus.references))
         counts = {"segments": summary["segments"], "references": (minimum - 1, maximum - 1)}
-        return table, EMPTY_SUMMARY | counts
+        return table, python_metric.EMPTY_SUMMARY | counts
 
     def _compute_scores(self, table: Table, *, segment: bool) -> Scores:
         return self._kernel.scores(table, corpus=not segment)

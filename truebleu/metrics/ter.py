@@ -125,11 +125,7 @@ class TER(Metric[TERScore]):
         common=True,
     )
     case_sensitive: p.Parameter[bool] = p.Flag(
-        "keep the case of the text",
-        words=("lc", "mixed"),
-        key="case",
-        short="c",
-        common=True,
+        "keep the case of the text", words=("lc", "mixed"), key="case", short="c", common=True
     )
 
     def explain_id_conflict(self) -> str:

@@ -10,14 +10,8 @@ from truebleu._kernel import InputError, Scores, Stack, Stream, Table
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.pairwise_scores import validate_reference_weights
-from truebleu.pairwise.utility import (
-    FunctionUtility,
-    MetricUtility,
-    PrecomputedUtility,
-    Source,
-    Utility,
-    make_precomputed_utility,
-)
+from truebleu.pairwise import utility as utilities
+from truebleu.pairwise.utility import Source, Utility
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.argument_checks import Record
 from truebleu.text.terminal_layout import pad_columns
@@ -234,7 +228,7 @@ def mbr(
     if not is_metric and hasattr(utility, "__getitem__"):
         if method != "exact":
             raise ValueError(f"method={method!r} has no effect with precomputed scores")
-        resolved_utility = make_precomputed_utility(
+        resolved_utility = utilities.make_precomputed_utility(
             utility, sets, has_several_sources=has_several_sources
         )
         scored = sets
@@ -243,11 +237,11 @@ def mbr(
         )
     else:
         if callable(utility) and not isinstance(utility, Metric | type):
-            resolved_utility = FunctionUtility(utility)
+            resolved_utility = utilities.FunctionUtility(utility)
         else:
             metric = registry.metric("bleu" if utility is None else utility)
             metric = metric.adapt_to_inputs(candidates)
-            resolved_utility = MetricUtility(metric, workers)
+            resolved_utility = utilities.MetricUtility(metric, workers)
         reference_sets = _get_references(references, sets, has_several_sources=has_several_sources)
         scored = [list(dict.fromkeys(source)) for source in sets]
     if (
@@ -307,7 +301,7 @@ def _build_sources(
 
 
 def _match_references(
-    matrices: PrecomputedUtility,
+    matrices: utilities.PrecomputedUtility,
     references: Any,
     sets: list[list[str]],
     *,
@@ -370,11 +364,7 @@ def _format_count_mismatch(role: str, lists: int, sources: int) -> str:
 
 
 def _rank_candidates(
-    utility: Utility,
-    source: Source,
-    candidates: list[str],
-    result: SearchResult,
-    method: str,
+    utility: Utility, source: Source, candidates: list[str], result: SearchResult, method: str
 ) -> MBR:
     """Return the ranked candidates of one source. Ties keep their order."""
     expected, seen = result

@@ -11,28 +11,11 @@ from math import fsum, sqrt
 from operator import sub
 from typing import Any, NamedTuple
 
-from truebleu._kernel import (
-    InputError,
-    Scores,
-    Stack,
-    Stream,
-    Table,
-    count_apart,
-    exchanged,
-    summarize_differences,
-)
+from truebleu import _kernel
+from truebleu._kernel import InputError, Scores, Stack, Stream, Table
+from truebleu.significance import results
 from truebleu.significance.resampled_metric import Measure, check_memory
-from truebleu.significance.results import (
-    CORRECTIONS,
-    Difference,
-    Interval,
-    Noise,
-    PairedTests,
-    Runs,
-    compute_variance,
-    correct_p_values,
-    estimate_noise,
-)
+from truebleu.significance.results import Difference, Interval, Noise, PairedTests, Runs
 from truebleu.text import argument_checks
 
 PairIndices = Sequence[tuple[int, int]]
@@ -126,7 +109,7 @@ def run_paired_tests(
     randomizations = argument_checks.check_integer("randomizations", randomizations, 1)
     argument_checks.check_choice("test", test, TESTS)
     argument_checks.check_choice("pairs", pairs, PAIRS)
-    argument_checks.check_choice("correction", correction, (None, *CORRECTIONS))
+    argument_checks.check_choice("correction", correction, (None, *results.CORRECTIONS))
     run = _ResamplingRun(measures, Resampling(**options), randomizations if test == "ar" else 0)
     if run.documents is not None and test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' does not support documents, only segments")
@@ -251,7 +234,7 @@ class _ResamplingRun:
         """Return the standard errors of a system's mean or of a difference between two systems."""
         run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
         members = [self._run_indices[system] for system in systems]
-        return estimate_noise(
+        return results.estimate_noise(
             [([run_scores[i] for i in m], [resampled[i] for i in m]) for m in members], values
         )
 
@@ -304,7 +287,7 @@ class _ResamplingRun:
                 for i, j in tested_pairs:
                     score_pairs = []
                     for first, second in product(self._run_indices[i], self._run_indices[j]):
-                        a, b = exchanged(
+                        a, b = _kernel.exchanged(
                             (run_sums[second], run_sums[first]),
                             (run_totals[second], run_totals[first]),
                         )
@@ -318,7 +301,7 @@ class _ResamplingRun:
                         ]
                     else:
                         gap = abs(observed[i] - observed[j])
-                        counts[measure_index][i, j] += count_apart(
+                        counts[measure_index][i, j] += _kernel.count_apart(
                             *score_pairs[0], gap, strictly=False
                         )
         for measure_index, by_pair in enumerate(run_differences):
@@ -357,11 +340,7 @@ class _ResamplingRun:
         ]
 
     def _build_interval(
-        self,
-        value: float,
-        mean: float,
-        ordered: Scores | Sequence[float],
-        runs: Runs | None = None,
+        self, value: float, mean: float, ordered: Scores | Sequence[float], runs: Runs | None = None
     ) -> Interval:
         """Return the percentile interval of sorted resampled values with this mean."""
         # The small number compensates for rounding: 1000 * 0.05 may be slightly below 50.
@@ -397,8 +376,8 @@ class _ResamplingRun:
             )
             runs = None
             if len(run_scores) > 1:
-                deviation = sqrt(compute_variance(run_scores, 1))
-                error = sqrt(compute_variance(resampled, 1))
+                deviation = sqrt(results.compute_variance(run_scores, 1))
+                error = sqrt(results.compute_variance(resampled, 1))
                 runs = Runs(scores=run_scores, deviation=deviation, error=error)
             mean = fsum(resampled) / len(resampled)
             intervals[system] = self._build_interval(score, mean, sorted(resampled), runs)
@@ -420,9 +399,9 @@ class _ResamplingRun:
             counts = self.count_larger_random_differences(tested_pairs, trials)
         elif test == "bs-sacrebleu":
             counts = self.count_sacrebleu_resamples(tested_pairs, trials)
-        base, results = self.systems.index(baseline), []
+        base, tests = self.systems.index(baseline), []
         for k, measure in enumerate(self.measures):
-            differences = correct_p_values(
+            differences = results.correct_p_values(
                 {
                     pair: self.build_difference(k, pair, test, trials, counts[k].get(pair))
                     for pair in tested_pairs
@@ -437,7 +416,7 @@ class _ResamplingRun:
                 if i != base
             }
             pairs = {(one.system, one.baseline): one for one in differences.values()}
-            results.append(
+            tests.append(
                 PairedTests(
                     measure=measure,
                     test=test,
@@ -453,7 +432,7 @@ class _ResamplingRun:
                     pairs=pairs,
                 )
             )
-        return results
+        return tests
 
     def build_difference(
         self, measure_index: int, pair: tuple[int, int], test: str, trials: int, count: int | None
@@ -467,9 +446,9 @@ class _ResamplingRun:
         measure, (i, j) = self.measures[measure_index], pair
         observed = self.observed[measure_index][i] - self.observed[measure_index][j]
         value = self._get_system_score(measure, i) - self._get_system_score(measure, j)
-        resampled_systems = self._resampled_systems[measure_index]
+        resampled = self._resampled_systems[measure_index]
         ordered: Scores | list[float]
-        ordered, mean, variance = summarize_differences(resampled_systems[i], resampled_systems[j])
+        ordered, mean, variance = _kernel.summarize_differences(resampled[i], resampled[j])
         test_set_error = total_error = sqrt(variance)
         noise = None
         if self.has_several_runs:

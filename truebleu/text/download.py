@@ -216,11 +216,7 @@ def hold_path_lock(path: str) -> AbstractContextManager[bool]:
 
 
 def download_file(
-    source: DownloadSource,
-    path: str,
-    *,
-    name: str,
-    accept: Callable[[str], bool] | None = None,
+    source: DownloadSource, path: str, *, name: str, accept: Callable[[str], bool] | None = None
 ) -> Receipt:
     """Download a file to a path, where it appears only when it is complete.
 
@@ -285,11 +281,7 @@ def compute_checksums(path: str) -> tuple[str, str]:
 
 class _DownloadTask:
     def __init__(
-        self,
-        source: DownloadSource,
-        path: str,
-        name: str,
-        accept: Callable[[str], bool] | None,
+        self, source: DownloadSource, path: str, name: str, accept: Callable[[str], bool] | None
     ) -> None:
         self.path, self.name, self.accept = path, name, accept
         recorded_checksum = None if source.sha256 else read_recorded_checksum(path)

@@ -198,19 +198,9 @@ def _read_part_version(part: str) -> dict[str, str]:
 def _open_url(
     request: urllib.request.Request, part: str, limits: TransferLimits, offset: int
 ) -> Any:
-    """Open a URL with http or https only, and with the proxies of the environment."""
+    """Open a URL, which `limits` have checked, with the proxies of the environment."""
     url = request.full_url
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        _HttpHandler(),
-        _HttpsHandler(),
-        _RedirectHandler(limits),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.UnknownHandler(),
-    ):
-        opener.add_handler(handler)
+    opener = urllib.request.build_opener(_HttpHandler, _HttpsHandler, _RedirectHandler(limits))
     try:
         return opener.open(request, timeout=CONNECT_TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:

@@ -70,10 +70,7 @@ PATTERNS = {
         ("<", "["),
         r"</?s>|<(?:unk|pad|bos|eos)>|\[(?:UNK|PAD|CLS|SEP)\]|<\|\w+\|>",
     ),
-    "HTML entities": (
-        ("&",),
-        r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});",
-    ),
+    "HTML entities": (("&",), r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5}|#x[\da-fA-F]{2,5});"),
 }
 # The first four of seven consecutive words of one character. A space between words, too, may be
 # between two spaces.

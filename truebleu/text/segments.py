@@ -14,6 +14,7 @@ import stat
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from itertools import accumulate, compress, islice, pairwise, zip_longest
 from operator import eq
@@ -464,16 +465,13 @@ class FileText(Sequence[bytes]):
         # Every line, including the last one, ends with a newline.
         self.text = text if text.endswith(b"\n") or not text else text + b"\n"
         self._line_count = _kernel.count_lines(self.text)
-        self._lines: list[bytes] | None = None
 
-    @property
+    @cached_property
     def lines(self) -> list[bytes]:
         """All lines, without their line endings."""
-        if self._lines is None:
-            self._lines = self.text.split(b"\n")
-            # No line follows the last newline.
-            self._lines.pop()
-        return self._lines
+        lines = self.text.split(b"\n")
+        lines.pop()  # no line follows the last newline
+        return lines
 
     def __len__(self) -> int:
         return self._line_count

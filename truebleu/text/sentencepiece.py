@@ -67,7 +67,7 @@ PIECE_MODELS = {
         "spm32k.model",
         ("https://github.com/mjpost/mweralign/releases/download/spm-models-v1/spm32k.model",),
         "bdf64c0ad08e9514f8aa174294756c3230c950315d8b4369a79ec1176aa2dad8",
-    ),
+    )
 }
 
 # Names of the tokenizers whose models this process has read, keyed by their labels in signatures.

@@ -291,11 +291,7 @@ def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[s
 
 @argument_checks.explain_keywords
 def ngrams(
-    text: str | Sequence[str],
-    n: int,
-    *,
-    tokenize: Tokenize = "13a",
-    lowercase: bool | str = False,
+    text: str | Sequence[str], n: int, *, tokenize: Tokenize = "13a", lowercase: bool | str = False
 ) -> Counter[tuple[str, ...]]:
     """Return the n-grams of a text and their counts, in order of first appearance.
 

@@ -73,6 +73,7 @@ UNLISTED = {**ANNOTATIONS, "images": [{"id": 7}]}
         (ANNOTATIONS, RESULTS[:1], "results.json: images without a caption: 7"),
         (ANNOTATIONS, REPEATED, "results.json: images with several captions: 3"),
         (ANNOTATIONS, [*RESULTS, {"image_id": 4, "caption": "x"}], "without annotations: 4"),
+        (ANNOTATIONS, [{"image_id": "3", "caption": "x"}], "images without annotations: '3'"),
         (ANNOTATIONS, {"a": 1}, "results.json: expected a list of objects"),
         (ANNOTATIONS, [3], "results.json, result 1: expected an object"),
         (ANNOTATIONS, [{"image_id": 1.5, "caption": ""}], "result 1: image_id: expected a number"),

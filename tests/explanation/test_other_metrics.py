@@ -206,6 +206,13 @@ def test_nist_information_equals_metric(metric, segment):
     assert explained["information"] * explained["penalty"] == pytest.approx(explained["score"])
 
 
+def test_segment_whose_score_depends_on_other_segments_causes_a_warning():
+    texts = ["a cat sat", "a dog ran"]
+    (warning,) = explain(texts, texts, NIST(), segment=2).to_dict()["warnings"]
+    assert "reads only those of segment 2, so its score differs" in warning["text"]
+    assert "warnings" not in explain(texts, texts, GLEU(), segment=2).to_dict()
+
+
 @parametrize_metrics("GLEU")
 @few_examples
 @given(SEGMENT)

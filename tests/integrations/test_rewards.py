@@ -317,6 +317,7 @@ def test_on_error_is_the_reward_of_invalid_rows():
     assert rewards == [1, -1, -1, -1]
     assert reward.statistics["errors"] == 2
     assert tb.reward("chrf", on_error=0).one("a", None) == 0
+    assert reward(["a", None], ["a", "a"], groups=["x"] * 2) == [-1, -1]  # a group of one
     with pytest.raises(tb.InputError, match="row 1: no reference"):
         tb.reward("chrf").one("a", None)
 
@@ -345,6 +346,7 @@ def test_group_baseline_without_group_raises_error(groups, message):
         ({"normalize": "nfx"}, "unknown normalize 'nfx'"),
         ({"after": ""}, "after='' .expected a non-empty string"),
         ({"references": 3}, "references=3"),
+        ({"strip_thinking": "no"}, "strip_thinking='no' .expected True or False"),
         ({"length_penalty": "mirror", "scale": -1}, "length_penalty would raise negative rewards"),
     ],
 )

@@ -284,6 +284,7 @@ def test_autorank_equals_all_published_values(shared):
         ({}, "expected at least one system and one metric"),
         ({"A": {"x": 1.0}, "B": {"y": 1.0}}, "B: expected the metrics x, as for the other systems"),
         ({"A": {"x": float("nan")}}, "A: expected finite numbers"),
+        ({"A": {"x": 1.0}, "B": {"x": "2"}}, "B: expected finite numbers"),
     ],
 )
 def test_autorank_rejects_incomplete_scores(scores, message):

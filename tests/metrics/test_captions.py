@@ -111,6 +111,7 @@ def test_empty_caption_is_one_empty_token_for_rouge():
         ({"images": 0, "counts": {}}, "'images': expected a count of 1 or more, found 0"),
         ({"images": 2, "counts": {"a": 1.5}}, "'a': expected a count of 1 or more, found 1.5"),
         ({"document_frequency": {}}, 'expected {"images": N'),
+        ({"images": 2, "counts": {("a", "dog"): 1}}, 'expected {"images": N'),
         (3, 'expected {"images": N'),
     ],
 )
@@ -132,6 +133,10 @@ def test_invalid_frequency_files_raise(tmp_path):
 def test_pairs_need_fitted_frequencies():
     with pytest.raises(ValueError, match="Pass df=document_frequencies"):
         tb.CIDEr().matrix(["a dog"], ["a dog"])
+    with pytest.raises(ValueError, match="Pass df=document_frequencies"):
+        tb.mbr(["a dog", "a cat"], utility="cider-d")
+    with pytest.raises(ValueError, match=r"cider-d_reward: .*Pass df=document_frequencies"):
+        tb.reward({"chrf": 0.5, "cider-d": 0.5}, name="cider-d_reward")
     assert tb.CIDEr(df=FREQUENCIES).matrix(["a horse"], ["a horse"])[0, 0] > 0
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracle_mbr import against_sum, pruned
 
 import truebleu as tb
-from truebleu import BLEU, CHRF, TER, InputError
+from truebleu import BLEU, CHRF, NIST, TER, InputError
 
 METRICS = [
     BLEU("none"),
@@ -169,6 +169,12 @@ def test_pruning_where_low_is_good(samples):
     assert exact.value == min(exact.expected)
     assert exact.expected[fast.index] - exact.value < 1
     assert sum(fast.seen) < 0.75 * sum(exact.seen)
+
+
+def test_pruning_scores_pairs_like_sentence():
+    texts = ["the cat sat", "the cat sat down", "a dog sat down"]
+    expected = [sum(NIST().sentence(one, other).value for other in texts) / 3 for one in texts]
+    assert tb.mbr(texts, utility="nist", method="pruned").expected == expected
 
 
 def test_the_seed_decides(samples):

@@ -270,10 +270,15 @@ def test_wrong_parameter_is_refused(parameters, message):
 TEXTS = ["the cat sat", "it rains"]
 
 
+class Frame:
+    values = np.zeros(2)  # an attribute, as in pandas, not a method
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: truebleu.autorank([1]), "scores: expected a mapping from systems to scores"),
+        (lambda: truebleu.autorank(Frame()), "scores: expected a mapping from systems"),
         (lambda: truebleu.cite("bleu", test_sets="wmt24"), "test_sets='wmt24': expected a"),
         (lambda: truebleu.cite("bleu", test_sets=[1]), "name=1: expected the name of a test set"),
         (
@@ -320,6 +325,8 @@ def test_wrong_type_of_another_argument_is_refused(call, message):
             lambda: truebleu.metric("sari").score(TEXTS, TEXTS, sources=[np.array([1, 2]), None]),
             r"sources: segment 2 is missing \(None\)",
         ),
+        (lambda: truebleu.read_spans("spans.tsv", first=2), "first=2: expected a whole number"),
+        (lambda: truebleu.Accumulator("sari"), "accumulators and engines do not read sources"),
         (lambda: BLEU().score([None, ["a"]], TEXTS), "segment 2 is a list, not a str"),
         (lambda: BLEU().matrix(np.array([[1, 2]]), TEXTS), "segment 1 is a ndarray, not a str"),
     ],

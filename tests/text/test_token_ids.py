@@ -207,6 +207,9 @@ def test_options_select_ids(row, options, text):
         ([np.array([2**63], "u8"), [-1]], {}, r"row 2: negative id -1 \(expected 0 .*pad="),
         ([[5, 2**64]], {}, "row 1: an id has more than 64 bits"),
         ([[5, 1.5]], {}, "row 1: 1.5 is not an integer"),
+        ([[5], [True, False]], {}, "row 2: True is not an integer"),
+        ([["5", "6"]], {}, "row 1: '5' is not an integer"),
+        ([[5, 6]], {"pad": True}, "pad: expected an id, found bool"),
         ([[5], None], {}, r"segment 2 is missing \(None\)"),
         ([5, 6], {}, r"segment 1 is int \(expected integers\)"),
         (np.zeros((2, 2)), {}, r"values of type float64 \(expected integers of 8 to 64 bits\)"),
@@ -294,6 +297,7 @@ def test_unsuitable_inputs_name_their_role(hypotheses, references, message):
 def test_empty_arrays_are_read():
     assert list(tb.token_ids(np.zeros((2, 0), int))) == ["", ""]
     assert len(tb.token_ids(np.zeros((0, 4), int))) == 0
+    assert list(tb.BLEU().segments([[], []], REFERENCES)) == [0, 0]
 
 
 # ---- results that name the metric ----

@@ -116,6 +116,14 @@ def explain(
             if isinstance(text, str)
         }
         warnings = [*text_warnings.warn_about_references(summaries, names_by_metric)]
+        if segment is not None and resolved_metric.NON_ADDITIVE_REASON:
+            name = resolved_metric.name
+            text = (
+                f"{name}: in a corpus, the references of all segments affect the score of each "
+                f"segment. This explanation reads only those of segment {segment}, so its score "
+                "differs"
+            )
+            warnings.append({"kind": "parameters", "systems": [], "metrics": [name], "text": text})
     else:
         content, summaries = explanation_builder.explain_corpus(
             resolved_metric,

@@ -186,6 +186,12 @@ class Reward:
             value = getattr(self, option)
             if value is not None and not (isinstance(value, str) and value):
                 raise ValueError(f"{self.name}: {option}={value!r} (expected a non-empty string)")
+        for option in ("strip_thinking", "strip_fences"):
+            if (value := getattr(self, option)) not in (True, False):
+                raise ValueError(f"{self.name}: {option}={value!r} (expected True or False)")
+        for metric, _ in self.metrics:
+            if getattr(metric, "df", "") == "corpus":  # all sentence scores are 0
+                raise ValueError(f"{self.name}: {metric.non_additive_reason}")
         if self.length_penalty and any(
             weight * self.scale < 0 or metric.lower_is_better for metric, weight in self.metrics
         ):
@@ -398,11 +404,13 @@ class Reward:
         for members in indices_by_group.values():
             values = [rewards[i] for i in members]
             if len(values) == 1:
-                raise self.count_error(
-                    f"{self.name}, row {members[0] + 1}: the only completion of its prompt "
+                problem = (
+                    "the only completion of its prompt "
                     f"(baseline={self.baseline!r} expects at least two). Pass whole groups in one "
                     "call, or use another baseline."
                 )
+                rewards[members[0]] = self.handle_error(members[0], InputError(problem))
+                continue
             total = fsum(values)
             for i, value in zip(members, values, strict=True):
                 is_mean = self.baseline == "mean"

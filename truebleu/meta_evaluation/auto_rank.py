@@ -23,7 +23,7 @@ def autorank(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     >>> autorank({"A": {"chrF": 60.0}, "B": {"chrF": 50.0}, "C": {"chrF": 40.0}})
     {'A': 1.0, 'B': 2.0, 'C': 3.0}
     """
-    if not all(hasattr(one, "values") for one in (scores, *getattr(scores, "values", list)())):
+    if not isinstance(scores, Mapping) or not all(isinstance(o, Mapping) for o in scores.values()):
         raise TypeError("scores: expected a mapping from systems to scores by metric")
     metrics = list(next(iter(scores.values()), ()))
     if not metrics:
@@ -37,7 +37,7 @@ def autorank(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
                 f"scores: {system}: expected the metrics {', '.join(metrics)}, as for the other "
                 f"systems, found a difference in {differing[0]}"
             )
-        if not all(isfinite(value) for value in values.values()):
+        if not all(hasattr(one, "__float__") and isfinite(one) for one in values.values()):
             raise ValueError(f"scores: {system}: expected finite numbers, found {values}")
     z_scores = []
     for name in metrics:

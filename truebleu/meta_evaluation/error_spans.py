@@ -18,7 +18,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation.score_files import read_json_lines, read_table_rows
 from truebleu.text.argument_checks import (
-    check_choice,
+    check_integer,
     format_value,
     is_whole_number,
     load_json,
@@ -156,7 +156,8 @@ def read_spans(path: str | os.PathLike[str] | File, *, first: int | None = None)
     ...         print(span.start, span.end, span.severity, span.category)
     4 7 major Accuracy/Mistranslation
     """
-    check_choice("first", first, (None, 0, 1))
+    if first is not None:
+        check_integer("first", first, 0, 1)
     file = path if isinstance(path, File) else File(path)
     name = file.path
     lines = [line.rstrip("\r") for line in file.read_lines()]

@@ -234,7 +234,10 @@ def require_additive_metric(metric: Any) -> Metric[Any]:
     """
     resolved = registry.metric(metric)
     if resolved.NEEDS_SOURCE:
-        problem = f"metric: {resolved.NAME} needs the source of each segment. {resolved.NAMESAKE}"
+        problem = (
+            f"metric: {resolved.NAME} needs the source of each segment, but accumulators and "
+            f"engines do not read sources. {resolved.NAMESAKE}"
+        )
         raise ValueError(problem.removesuffix(". "))
     if resolved.non_additive_reason:
         raise ValueError(f"metric: {resolved.non_additive_reason}")

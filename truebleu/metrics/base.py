@@ -650,15 +650,18 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFil
 
     def _count_and_check_corpus(self, corpus: Corpus) -> tuple[Table, Summary]:
         self.adapt_to_inputs(corpus.hypotheses)  # refuses unsuitable token ids
-        if self.NEEDS_SOURCE and corpus.sources is None:
-            raise InputError(
-                f"{self.name} needs the source of each segment. {self.NAMESAKE}".removesuffix(". ")
-            )
+        self._require_sources(corpus)
         table, summary = self._count_text(corpus)
         self.check_summary(summary, corpus.hypotheses)
         if not corpus.is_part:
             self.check_corpus(table)
         return table, summary
+
+    def _require_sources(self, corpus: Corpus) -> None:
+        if self.NEEDS_SOURCE and corpus.sources is None:
+            raise InputError(
+                f"{self.name} needs the source of each segment. {self.NAMESAKE}".removesuffix(". ")
+            )
 
     def check_corpus(self, table: Table) -> None:
         """Raise MetricFailedError if the metric cannot score a corpus with these statistics."""
@@ -816,7 +819,7 @@ class Metric(Parametrized, PairwiseScoring, Generic[S], metaclass=ForeignNameFil
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
         """Return a function that scores n pairs of a text and a reference, as `sentence` does."""
         if self.NEEDS_SOURCE:
-            raise ValueError(f"{self.NAME} needs a source for each pair")
+            raise ValueError(f"{self.name} needs a source for each pair")
         return lambda texts, others: self._score_segments(
             Corpus(texts, others, workers, is_part=True, examines_text=False)
         )

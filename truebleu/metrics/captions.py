@@ -47,12 +47,13 @@ class DocumentFrequencies(Mapping[str, Any]):
     def __init__(self, content: Any, place: str = "df") -> None:
         """Copy and check frequencies. Raises InputError, with the place, for invalid ones."""
         has_keys = isinstance(content, Mapping) and set(content) == {"images", "counts"}
-        if not has_keys or not isinstance(content["counts"], Mapping):
+        counts = content["counts"] if has_keys else None
+        if not isinstance(counts, Mapping) or not all(isinstance(key, str) for key in counts):
             raise InputError(
                 f'{place}: expected {{"images": N, "counts": {{"a dog": 12, ...}}}}, found '
                 f"{argument_checks.format_value(content)}"
             )
-        self._images, self._counts = content["images"], dict(content["counts"])
+        self._images, self._counts = content["images"], dict(counts)
         for name, value in (("images", self._images), *self._counts.items()):
             if type(value) is not int or not 1 <= value <= MAX_IMAGES:
                 raise InputError(

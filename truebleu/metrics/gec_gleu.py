@@ -131,7 +131,9 @@ class GECGLEU(SourceMetric):
         """Return lengths and n-gram counts for each reference of each segment."""
         rows = []
         with_references = self._tokenize_segments(corpus.hypotheses, corpus.references)
-        with_sources = self._tokenize_segments(corpus.hypotheses, corpus.sources)
+        with_sources = self._count_sources(
+            corpus, lambda *texts: list(self._tokenize_segments(*texts))
+        )
         for (tokens, references), (_, (source, *extra_sources)) in zip(
             with_references, with_sources, strict=True
         ):

@@ -62,11 +62,12 @@ class IBLEU(SourceMetric):
         return (*limits, *source_limits)
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
-        sources = Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
-        (rows, numbers), (source_rows, source_reference_counts) = (
-            self._count_bleu_rows(compared, max_order=self.max_order)
-            for compared in (corpus, sources)
-        )
+        def count(hypotheses: Any, references: Any) -> CountedRows:
+            compared = Corpus(hypotheses, references, corpus.workers)
+            return self._count_bleu_rows(compared, max_order=self.max_order)
+
+        rows, numbers = count(corpus.hypotheses, corpus.references)
+        source_rows, source_reference_counts = self._count_sources(corpus, count)
         if source_reference_counts != (1, 1):
             raise InputError("sources: expected one source per segment, not several")
         return [[*pair[0], *pair[1]] for pair in zip(rows, source_rows, strict=True)], numbers

@@ -7,10 +7,10 @@ resampling work as for other metrics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from math import floor, isfinite, ldexp
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.base import (
@@ -30,6 +30,7 @@ from truebleu.text.terminal_layout import format_count
 SegmentTexts = Sequence[tuple[str, list[str]]]
 # One number per segment, or one per name in `NUMBER_NAMES`.
 SegmentNumbers = Sequence[float] | Sequence[Sequence[float]]
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     import subprocess
@@ -167,6 +168,15 @@ class SourceMetric(PythonMetric):
     __slots__ = ()
 
     NEEDS_SOURCE = True
+
+    def _count_sources(self, corpus: Corpus, count: Callable[[Any, Any], T]) -> T:
+        """Return `count(hypotheses, sources)`, whose errors name references instead of sources."""
+        self._require_sources(corpus)
+        sources = corpus_inputs.recognize_sources(corpus.sources)
+        try:
+            return count(corpus.hypotheses, sources)
+        except (InputError, TypeError) as error:
+            raise type(error)(str(error).replace("references", "sources", 1)) from None
 
     @accept_ids
     @argument_checks.explain_keywords

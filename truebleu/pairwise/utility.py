@@ -7,7 +7,7 @@ from itertools import groupby, islice
 from math import isfinite
 from typing import Any
 
-from truebleu._kernel import InputError, strings
+from truebleu._kernel import InputError, Scores, strings
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
 from truebleu.text.argument_checks import Record
@@ -157,10 +157,13 @@ class MetricUtility(TextUtility):
         self, hypotheses: list[str], references: list[str], sources: list[str] | None
     ) -> Sequence[float]:
         """Return the metric's score of each pair."""
-        source_options: dict[str, Any] = {"sources": sources} if self.metric.NEEDS_SOURCE else {}
-        return self.metric.segments(
-            hypotheses, references, workers=self.workers, **source_options
-        ).tolist()
+        metric: Any = self.metric
+        if metric.NEEDS_SOURCE:
+            scores: Scores = metric.segments(hypotheses, references, sources, workers=self.workers)
+        else:  # the segments of some corpora affect each other, but pairs do not
+            texts = metric._normalize_texts(hypotheses, references)  # noqa: SLF001
+            scores = metric._make_pair_scorer(self.workers)(*texts)  # noqa: SLF001
+        return scores.tolist()
 
     def compute_expected_scores(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """Yield the expected scores of each source. Small sources share a call, to save time."""

@@ -209,7 +209,9 @@ class ReportData:
                 f"spans: expected a file or read_spans(file), found {error_spans!r:.60}"
             )
         if find_unicode_form(list(request.metrics)) is not None:
-            raise ValueError("spans: positions do not fit normalized text. Omit unicode_form.")
+            raise ValueError(
+                "spans: positions do not fit normalized text. Omit unicode_form (--unicode-form)."
+            )
         texts = (self.systems, self.references, self.source)
         annotated = Counter(entry.system for entry in error_spans.annotations)
         self._warn_about_names(error_spans.name, annotated)

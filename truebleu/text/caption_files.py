@@ -65,9 +65,9 @@ def read_annotations(path: str) -> dict[Any, list[str]]:
         raise InputError(f"{path}: no annotations (expected at least one)")
     ids = Counter(image["id"] for image in images)
     _require_none(path, "images listed twice", [image for image in ids if ids[image] > 1])
-    _require_none(path, "images without a reference", [i for i in ids if i not in references])
     unlisted = [image for image in references if ids and image not in ids]
     _require_none(path, "annotated images that are not listed", unlisted)
+    _require_none(path, "images without a reference", [i for i in ids if i not in references])
     return references
 
 
@@ -82,8 +82,8 @@ def read_results(path: str, images: Collection[Any]) -> list[str]:
     rows = list(_read_captions(f"{path}, result", content, needs_text=False))
     captions, counts = dict(rows), Counter(image for image, _ in rows)
     _require_none(path, "images with several captions", [i for i in counts if counts[i] > 1])
-    _require_none(path, "images without a caption", [i for i in images if i not in captions])
     _require_none(path, "images without annotations", [i for i in captions if i not in images])
+    _require_none(path, "images without a caption", [i for i in images if i not in captions])
     return [captions[image] for image in images]
 
 
@@ -113,6 +113,6 @@ def _read_captions(
 def _require_none(path: str, problem: str, ids: Sequence[Any]) -> None:
     """Raise InputError that lists the ids, unless there are none."""
     if ids:
-        listed = ", ".join(map(str, ids[:MAX_LISTED_IDS]))
+        listed = ", ".join(map(repr, ids[:MAX_LISTED_IDS]))
         more = f" and {len(ids) - MAX_LISTED_IDS:,} more" if len(ids) > MAX_LISTED_IDS else ""
         raise InputError(f"{path}: {problem}: {listed}{more}")

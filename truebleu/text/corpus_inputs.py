@@ -711,9 +711,11 @@ def read_token_ids(role: str, values: Any) -> TokenIds:
 
 def _check_id(name: str, value: Any) -> int:
     try:
-        return index(value)
+        if not isinstance(value, bool):
+            return index(value)
     except TypeError:
-        raise TypeError(f"{name}: expected an id, found {describe_type(value, '')}") from None
+        pass
+    raise TypeError(f"{name}: expected an id, found {describe_type(value, '')}")
 
 
 def _check_collection(name: str, values: Any) -> Any:
@@ -729,6 +731,8 @@ def has_ids(hypotheses: Any) -> bool:
         return True
     if isinstance(hypotheses, list | tuple):
         first = next((one for one in hypotheses if not hasattr(one, "__len__") or len(one)), None)
+        if first is None and all(isinstance(one, list | tuple) for one in hypotheses):
+            return len(hypotheses) > 0
         if not isinstance(first, list | tuple):
             return not isinstance(first, str) and _is_array(first)
         return isinstance(first[0], int | float) or hasattr(first[0], "__index__")
@@ -812,7 +816,9 @@ def _has_several_rows(segment: Any) -> bool:
     """Return whether a segment consists of rows of integers, not of integers."""
     if _is_array(segment):
         return len(segment.shape) > 1 if hasattr(segment, "shape") else False
-    return any(one is None or hasattr(one, "__len__") for one in segment[:1])
+    return any(
+        one is None or (hasattr(one, "__len__") and not isinstance(one, str)) for one in segment[:1]
+    )
 
 
 def _cut_rows(integers: memoryview, ends: list[int], lengths: Any) -> tuple[memoryview, list[int]]:
@@ -843,6 +849,8 @@ def _read_integers(values: Any) -> tuple[memoryview, tuple[int, ...]]:
     Raises TypeError for other values.
     """
     if isinstance(values, list | tuple):
+        if isinstance(next(iter(values), None), bool):
+            raise TypeError(f"{values[0]} is not an integer")
         try:
             return memoryview(array("q", values)), (len(values),)
         except OverflowError:

@@ -90,6 +90,11 @@ def test_score_matches_on_both_scales():
         assert "nmt" in [match.member.name for match in answer.members]
 
 
+def test_score_without_decimals_is_on_the_larger_scale():
+    assert not tb.which("1", HYPOTHESES, REFERENCES).matches
+    assert not tb.which("0", HYPOTHESES, HYPOTHESES).matches
+
+
 def test_changed_setting_is_identified_and_described():
     metric = BLEU(max_order=2, lowercase=True)
     hypotheses = ["The cat sat on the Mat", "A dog barked at the Other dog"]

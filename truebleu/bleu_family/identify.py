@@ -325,11 +325,12 @@ def identify_score(
 ) -> Identification:
     """Return the candidates that produce a score, or the closest candidates if none produces it."""
     target, _ = parse_printed_score(target_score)
-    value = float(target if target > 1 else target * 100)
-    ranks = {name: rank for rank, name in enumerate(dict.fromkeys([*COMMON_MEMBERS, *MEMBERS]))}
     digits = max(0, -int(target.as_tuple().exponent))
-    # The target may be on a 0-100 or a 0-1 scale.
-    scales = (1, 100) if target <= 2 else (1,)
+    # A target with decimals may be on a 0-100 or a 0-1 scale.
+    is_fraction = digits > 0 and target <= 1
+    scales = (1, 100) if digits > 0 and target <= 2 else (1,)
+    value = float(target * 100 if is_fraction else target)
+    ranks = {name: rank for rank, name in enumerate(dict.fromkeys([*COMMON_MEMBERS, *MEMBERS]))}
     matches = sorted(
         (
             candidate
@@ -351,7 +352,7 @@ def identify_score(
             variants or candidates, key=lambda candidate: abs(candidate.value - value)
         )[:5]
     # The average number of candidates per rounded score, for scores near `value`.
-    rounding_width = 10.0 ** int(target.as_tuple().exponent) * (1 if target > 1 else 100)
+    rounding_width = 10.0 ** int(target.as_tuple().exponent) * (100 if is_fraction else 1)
     window = max(CHANCE_WINDOW, rounding_width)
     near_count = sum(abs(candidate.value - value) <= window for candidate in candidates)
     expected_matches = near_count * rounding_width / (2 * window)

@@ -110,6 +110,11 @@ def explain(
         content = explanation_builder.explain_segment(
             resolved_metric, systems, references, source=source, segment=segment, recall=recall
         )
+        if segment is not None and resolved_metric.NON_ADDITIVE_REASON:
+            content["caution"] = (
+                "This score uses only the references of this segment. truebleu segments prints the "
+                f"segment's score with the references of all segments. {content['caution']}"
+            )
         summaries = {
             name: summarize_text(Corpus([text], [tuple(references)]))
             for name, text in systems

@@ -124,6 +124,15 @@ def test_static_summary_works_without_script(example, open_report):
     assert tab.locator("#app").is_hidden()
 
 
+def test_settings_contain_the_signatures_of_all_metrics(open_report, tmp_path):
+    texts = ["the cat sat on the mat", "it rains today"]
+    made = report({"a": texts}, [texts[0], "it rains"], metrics=["bleu", "nist"])
+    made.save(tmp_path / "report.html")
+    settings = open_report(tmp_path / "report.html").page.locator("main.view dl")
+    for metric in ("BLEU|nrefs:1", "NIST|nrefs:1"):
+        expect(settings).to_contain_text(metric)
+
+
 def test_summary_is_readable_before_blocks_are_unpacked(example):
     page = example.path.read_bytes()
     assert page.index(b'<main id="static">') < page.index(b"<script")

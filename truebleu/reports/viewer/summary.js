@@ -206,7 +206,7 @@ const renderSignature = (name, text) => createButton(el("code", {}, `${name}|${t
 function renderFacts({ data }, content) {
   const { manifest } = data;
   /** @type {[string, any][]} */
-  const rows = data.settings.filter(s => s.headline).map(s => /** @type {[string, any]} */ ([s.label, renderSignature(s.name, s.signature)]));
+  const rows = [...data.settings.filter(s => s.headline), ...(manifest.columns ?? []).filter((/** @type {any} */ c) => c.signature)].map(s => /** @type {[string, any]} */ ([s.label, renderSignature(s.name, s.signature)]));
   if (content.test) rows.push(["Test", `${content.test.title}, ${formatCount(content.test.samples)} samples, α = ${content.test.alpha}`]);
   if (content.intervals) rows.push(["Intervals", `${Math.round(100 * content.level)}%, ${content.intervals.title}, ${formatCount(content.intervals.samples)} resamples`]);
   if (content.test || content.intervals) rows.push(["Seed", content.seed ?? "new for each run"]);

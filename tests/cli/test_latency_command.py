@@ -204,6 +204,14 @@ def test_accumulated_computation_is_removed_on_request(run_latency):
     assert fixed["LAAL_CA"]["score"] - fixed["LAAL"]["score"] == pytest.approx(20)
 
 
+def test_empty_references_of_a_log_are_reported(run_latency, folder):
+    lines = [{**one, "reference": ""} for one in make_short_lines()]
+    (folder / "empty.log").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    note = "the references of 3 of 3 segments in the log are empty"
+    assert note in " ".join(run_latency("empty.log").split())
+    assert note not in " ".join(run_latency("empty.log", "reference.en").split())
+
+
 def test_waiting_for_the_source_is_reported_as_degenerate(run_latency, folder):
     lines = [{**one, "delays": [100] * 2 + [2500] * 3, "elapsed": []} for one in make_short_lines()]
     (folder / "wait.log").write_text("".join(f"{json.dumps(one)}\n" for one in lines))

@@ -411,6 +411,8 @@ def test_summary_and_junit_files_are_written(command, tmp_path):
     expected = tb.check(BIRCH, REFERENCE, minimum=30)
     assert summary.read_text("utf-8") == f"# Build\n{expected.markdown()}\n"
     assert junit.read_text("utf-8") == expected.junit()
+    assert command("--min", 30, "--summary", "-").output.endswith(f"{expected.markdown()}\n")
+    assert f"{tmp_path}: " in command("--min", 30, "--summary", tmp_path).error
 
 
 @pytest.mark.parametrize(

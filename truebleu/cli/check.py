@@ -25,7 +25,14 @@ from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, OptionGroup
-from truebleu.cli.output import Output, Progress, Results, ScoreTooLowError, UsageError
+from truebleu.cli.output import (
+    STANDARD_OUTPUT_NAMES,
+    Output,
+    Progress,
+    Results,
+    ScoreTooLowError,
+    UsageError,
+)
 from truebleu.text.argument_checks import parse_number
 
 # Mapping from the parameters of `truebleu.check` to command-line options, for error messages.
@@ -120,8 +127,15 @@ def run(options: argparse.Namespace) -> None:
         with Output(options.junit, announces_file=not options.quiet) as junit:
             junit.write(result.junit())
     if options.summary is not None:
-        with open(options.summary, "a", encoding="utf-8") as summary:
-            summary.write(f"{result.markdown()}\n")
+        is_standard_output = options.summary in STANDARD_OUTPUT_NAMES
+        try:
+            with (
+                Output() if is_standard_output else open(options.summary, "a", encoding="utf-8")
+            ) as summary:
+                summary.write(f"{result.markdown()}\n")
+        except OSError as error:
+            error.filename = error.filename or options.summary
+            raise
     if not result:
         # The result on standard output already lists the failures.
         raise ScoreTooLowError("" if output.is_read_directly else " ".join(result.failures))

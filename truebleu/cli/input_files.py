@@ -80,6 +80,10 @@ def parse_method(text: str) -> str:
     return text
 
 
+HYPOTHESIS_DOCUMENTS = """
+    --hyp-docs FILE       read the document of each line of the output from FILE; each document is
+                          aligned only with the references that --docs assigns to it
+    """
 RESEGMENTATION = OptionGroup(
     "re-segmentation",
     """
@@ -87,9 +91,8 @@ RESEGMENTATION = OptionGroup(
                           that have as many lines as the reference; METHOD,always divides all
                           outputs. METHOD is soft (the default), as-wer, or a published method
                           such as mweralign-none (see truebleu resegment --help)
-    --hyp-docs FILE       read the document of each line of the output from FILE; each document is
-                          aligned only with the references that --docs assigns to it
     """,
+    HYPOTHESIS_DOCUMENTS,
     resegment={"const": "soft", "type": parse_method},
 )
 
@@ -123,11 +126,13 @@ TEST_SET = OptionGroup(
 )
 
 
-def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
+def list_input_groups(
+    words: Sequence[str], resegmentation: OptionGroup = RESEGMENTATION
+) -> list[OptionGroup]:
     """Return the options for files. With -t, --help or no arguments, add options for test sets."""
     beginnings = ("-t", "--test", "-h", "--help")
     shows_test_set = not words or any(word.startswith(beginnings) for word in words)
-    return [INPUT, RESEGMENTATION, *([TEST_SET] if shows_test_set else [])]
+    return [INPUT, resegmentation, *([TEST_SET] if shows_test_set else [])]
 
 
 class Inputs:

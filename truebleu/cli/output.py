@@ -88,7 +88,7 @@ class ScoreTooLowError(Exception):
 
 def raise_if_failed(errors: Iterable[object]) -> None:
     """Raise MetricFailedError with the errors of all failed metrics, if there are any."""
-    message = "; ".join(map(str, errors))
+    message = "; ".join(dict.fromkeys(map(str, errors)))
     if message:
         from truebleu.metrics.base import MetricFailedError
 

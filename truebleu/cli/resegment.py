@@ -62,9 +62,17 @@ COLUMNS = (
 )
 
 
+RESEGMENTATION_METHOD = OptionGroup(
+    "re-segmentation",
+    "--resegment [METHOD]  use this method, listed below (default: soft)",
+    files.HYPOTHESIS_DOCUMENTS,
+    resegment={"const": "soft", "type": files.parse_method},
+)
+
+
 def list_resegment_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
     """Yield the option groups of `truebleu resegment`."""
-    yield from files.list_input_groups(words)
+    yield from files.list_input_groups(words, RESEGMENTATION_METHOD)
     yield OptionGroup(
         "language pair",
         "-l --language TAG  select this language pair of the test set, such as en-de",

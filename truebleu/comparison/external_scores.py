@@ -114,7 +114,7 @@ def _read_all_systems(
         header: Sequence[str] = [field.strip() for field in first]
         rows = rows[1:]
     elif systems is None:
-        raise InputError(f"{file_label}, line 1: expected system names, found {first!r:.60}")
+        raise InputError(f"{file_label}, line 1: expected system names, found {first[0]!r:.60}")
     else:
         header = systems
     columns = {system: array("d") for system in header}

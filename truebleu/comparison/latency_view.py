@@ -326,6 +326,12 @@ class LogResult:
                 f"{self.name}: {self.empty:,} of {total} {verb} no output; latency leaves "
                 f"{'it' if self.empty == 1 else 'them'} out."
             )
+        references = () if self.is_long or self.settings.references else self.log.entries
+        if empty := sum(entry.reference == "" for entry in references):
+            yield (
+                f"{self.name}: the references of {empty:,} of {total} in the log are empty, but "
+                "LAAL, AL, DAL and AP depend on their length. Specify a reference file."
+            )
         name = "LongYAAL" if self.is_long else "YAAL"
         late = self.scores[name]["skipped"] - self.empty
         if late:

@@ -172,6 +172,8 @@ def read_log_entries(path: str | os.PathLike[str]) -> list[Entry]:
 
 def check_log_is_appendable(path: str) -> None:
     """Raise InputError if an existing file is not a log that scores can be appended to."""
+    if path == "-":
+        raise InputError("-: a log must be a regular file")
     if os.path.exists(path):
         with open(path, "r+b", buffering=0) as file:
             _check_log_end(file.fileno(), path)

@@ -36,14 +36,12 @@ class CdecBLEU(PythonMetric):
     NAME = "cdec-BLEU"
     CITATIONS = ("dyer-etal-2010-cdec",)
     PREFIX = "cdec-"
+    CONSTANTS = {"cdec": ("qcri", "cd")}  # noqa: RUF012
     columns = BLEU().columns
     _column_limits = make_ngram_column_limits(4)
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
-    variant: p.Parameter[str] = p.Choice(
-        "qcri", "the cdec score", {"qcri": "QCRI_BLEU"}, key="cdec", short="cd"
-    )
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         return self._count_bleu_rows(corpus, tie="first")

@@ -7,9 +7,12 @@ co-occurrence statistics. HLT. Scores match mteval-v11b to v14, or NLTK.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY
+from functools import reduce
+from itertools import chain
 from math import exp, log
+from operator import or_
 from typing import Any
 
 from truebleu._kernel import Scores
@@ -111,20 +114,47 @@ class NIST(PythonMetric):
         )
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
-        counter = _NgramCounter(self.max_order)
-        for hypothesis, references in self._tokenize_segments(corpus.hypotheses, corpus.references):
-            counter.add_segment(hypothesis, references)
-        bits = counter.compute_information(zero_is_false=self.variant == "mteval")
+        segments = list(self._tokenize_segments(corpus.hypotheses, corpus.references))
+        orders = range(1, self.max_order + 1)
+        frequency: Counter[tuple[Any, ...]] = Counter()
+        for tokens in chain.from_iterable(references for _, references in segments):
+            for n in orders:
+                frequency.update(tokenizers.iterate_ngrams(tokens, n))
+        word_count = sum(n for ngram, n in frequency.items() if len(ngram) == 1)
+        # Histories that count as missing: "0" and an empty string are false in Perl.
+        missing_histories = {(), ("0",), ("",)} if self.variant == "mteval" else {()}
+
+        def compute_information(ngram: tuple[Any, ...]) -> float:
+            history = ngram[:-1]
+            count = word_count if history in missing_histories else frequency[history]
+            return log(count / frequency[ngram]) / _LN_2
+
         rows = []
-        for segment in counter.segments:
-            (segment.set_nltk_bits if self.variant == "nltk" else segment.set_clipped_bits)(bits)
-            lengths = segment.best or segment.lengths
-            parts = [round(weight * UNITS_PER_BIT) for weight in segment.information]
-            row = [segment.length, round(sum(lengths) * PARTS_PER_TOKEN / len(lengths))]
+        for hypothesis, references in segments:
+            lengths, best_lengths, information = list(map(len, references)), [], []
+            for n in orders:
+                counts = tokenizers.count_ngrams(hypothesis, n)
+                reference_counts = [tokenizers.count_ngrams(tokens, n) for tokens in references]
+                if self.variant != "nltk":
+                    reference_counts = [reduce(or_, reference_counts)]
+                weights = [
+                    sum(compute_information(ngram) * m for ngram, m in (counts & one).items())
+                    for one in reference_counts
+                ]
+                if self.variant == "nltk":  # the most precise reference
+                    total = max(0, len(hypothesis) - n + 1)
+                    precisions = [weight / total if total else 0 for weight in weights]
+                    _, weight, length = max(zip(precisions, weights, lengths, strict=True))
+                    best_lengths.append(length)
+                    weights = [weight]
+                information += weights
+            lengths = best_lengths or lengths
+            parts = [round(weight * UNITS_PER_BIT) for weight in information]
+            row = [len(hypothesis), round(sum(lengths) * PARTS_PER_TOKEN / len(lengths))]
             row += [part >> LOW_BITS for part in parts]
             row += [part % (1 << LOW_BITS) for part in parts]
-            rows.append([*row, *(max(0, segment.length - n) for n in range(self.max_order))])
-        return rows, [len(segment.lengths) for segment in counter.segments]
+            rows.append([*row, *(max(0, len(hypothesis) - n) for n in range(self.max_order))])
+        return rows, [len(references) for _, references in segments]
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))
@@ -154,112 +184,3 @@ class NIST(PythonMetric):
             "hypothesis_length": length,
             "reference_length": reference_parts / PARTS_PER_TOKEN,
         }
-
-
-@dataclass(slots=True)
-class _SegmentCounts:
-    """N-gram counts of a segment and its references, keyed by n-gram ID."""
-
-    length: int
-    lengths: list[int]
-    hypothesis_counts: list[dict[int, int]]
-    reference_counts: list[Counter[int]]
-    information: list[float] = field(default_factory=list)
-    # The length of NLTK's best reference for each order.
-    best: list[int] = field(default_factory=list)
-
-    def set_clipped_bits(self, bits: Sequence[float]) -> None:
-        """Set the information of matches, which are clipped to the largest reference count."""
-        max_counts: dict[int, int] = {}
-        for reference in self.reference_counts:
-            for i, n in reference.items():
-                max_counts[i] = max(n, max_counts.get(i, 0))
-        self.information = [
-            sum(bits[i] * min(n, max_counts.get(i, 0)) for i, n in order.items())
-            for order in self.hypothesis_counts
-        ]
-
-    def set_nltk_bits(self, bits: Sequence[float]) -> None:
-        """Set the information as NLTK does: per order, from the most precise reference."""
-        for n, order in enumerate(self.hypothesis_counts):
-            total = max(0, self.length - n)
-            candidates = []
-            for reference, length in zip(self.reference_counts, self.lengths, strict=True):
-                weight = sum(
-                    bits[i] * min(count, reference[i]) for i, count in order.items() if reference[i]
-                )
-                candidates.append((weight / total if total else 0, weight, total, length))
-            _, weight, _, length = max(candidates)
-            self.information.append(weight)
-            self.best.append(length)
-
-
-class _NgramCounter:
-    """Counter of all references' n-grams. An n-gram ID identifies a history and a last token."""
-
-    def __init__(self, max_order: int) -> None:
-        self.max_order = max_order
-        self.word_count = 0
-        self.token_ids: dict[Any, int] = {}
-        self.ngram_ids: dict[tuple[int, int], int] = {}
-        self.history_ids: list[int] = []
-        self.frequency: Counter[int] = Counter()
-        self.segments: list[_SegmentCounts] = []
-
-    def add_segment(self, hypothesis: Sequence[Any], references: Sequence[Sequence[Any]]) -> None:
-        """Count the n-grams of a segment, starting with its references."""
-        reference_counts = [self.count_reference_ngrams(tokens) for tokens in references]
-        hypothesis_counts = list(self.count_hypothesis_ngrams(hypothesis))
-        self.segments.append(
-            _SegmentCounts(
-                len(hypothesis), list(map(len, references)), hypothesis_counts, reference_counts
-            )
-        )
-
-    def count_reference_ngrams(self, tokens: Sequence[Any]) -> Counter[int]:
-        """Return a reference's n-gram counts after adding them to the corpus counts."""
-        self.word_count += len(tokens)
-        token_ids, numbers, history = self.token_ids, self.ngram_ids, self.history_ids
-        words = [token_ids.setdefault(token, len(token_ids)) for token in tokens]
-        previous = [-1] * len(words)
-        ngrams: list[int] = []
-        for n in range(self.max_order):
-            current = []
-            for key in zip(previous, words[n:], strict=False):
-                number = numbers.get(key)
-                if number is None:
-                    number = numbers[key] = len(history)
-                    history.append(key[0])
-                current.append(number)
-            ngrams += current
-            previous = current
-        self.frequency.update(ngrams)
-        return Counter(ngrams)
-
-    def count_hypothesis_ngrams(self, tokens: Sequence[Any]) -> Iterator[dict[int, int]]:
-        """Yield, per order, the counts of hypothesis n-grams that occur in references."""
-        words = [self.token_ids.get(token, -1) for token in tokens]
-        previous = [-1] * len(words)
-        for n in range(self.max_order):
-            # The ID -2 marks n-grams that no reference contains, and their continuations.
-            previous = [
-                self.ngram_ids.get(key, -2) for key in zip(previous, words[n:], strict=False)
-            ]
-            counts = Counter(previous)
-            del counts[-2]
-            yield counts
-
-    def compute_information(self, *, zero_is_false: bool) -> list[float]:
-        """Return the information of each n-gram in bits, treating "0" as false if requested."""
-        ignored = {-1}
-        if zero_is_false:
-            # An empty string is false in Perl, too.
-            firsts = (
-                self.ngram_ids.get((-1, self.token_ids.get(token, -1))) for token in ("0", "")
-            )
-            ignored |= {first for first in firsts if first is not None}
-        bits = []
-        for number, history in enumerate(self.history_ids):
-            history_count = self.word_count if history in ignored else self.frequency[history]
-            bits.append(log(history_count / self.frequency[number]) / _LN_2)
-        return bits

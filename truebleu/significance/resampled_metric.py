@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from itertools import chain
+from itertools import chain, repeat
 from math import ceil, inf
 from typing import Any
 
@@ -14,7 +14,6 @@ from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.base import Metric
 from truebleu.metrics.scores import Statistics
 from truebleu.text import argument_checks
-from truebleu.text.argument_checks import Record
 
 # Scores with at most this many decimal places are added as exact decimal numbers.
 MAX_DECIMALS = 9
@@ -47,7 +46,8 @@ class Measure:
     """True if a better system has a lower score, as with error rates."""
     segments: int
     """The number of segments of each system."""
-    _mean: Mean | DocumentMean | None
+    # For a mean: the unit of the integers in the tables, as a share of a point.
+    _scale: float | None
     _values: dict[str, float]
 
     def __init__(self, metric: Metric[Any], tables: Mapping[str, Statistics]) -> None:
@@ -63,11 +63,11 @@ class Measure:
         self.metric, self.name = metric, metric.name
         self.lower_is_better = metric.lower_is_better
         self._values = {name: metric.from_statistics(table).value for name, table in tables.items()}
-        self._mean, self._tables = None, dict[str, Table](tables)
+        self._scale, self._tables = None, dict[str, Table](tables)
         self.segments = len(self.tables[0])
         if metric.is_mean:
             scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
-            self._mean, self._tables = build_mean_formula(scores)
+            self._scale, self._tables = _convert_to_integers(scores)
 
     @classmethod
     def from_scores(
@@ -89,7 +89,7 @@ class Measure:
         _check_systems(name, {system: len(column) for system, column in columns.items()})
         measure = cls.__new__(cls)
         measure.metric, measure.name, measure.lower_is_better = None, name, lower_is_better
-        measure._mean, measure._tables = build_mean_formula(columns)  # noqa: SLF001
+        measure._scale, measure._tables = _convert_to_integers(columns)  # noqa: SLF001
         measure.segments = len(measure.tables[0])
         measure._values = dict(zip(columns, measure.compute_observed_scores(), strict=True))  # noqa: SLF001
         return measure
@@ -118,17 +118,16 @@ class Measure:
             name: table.group_totals(document_indices, len(numbers))
             for name, table in self._tables.items()
         }
-        if isinstance(self._mean, Mean):
+        if self._scale is not None and self.tables[0].width == 1:
             sizes = list(Counter(document_indices).values())
-            scale = self._mean.divisor // self.segments
-            measure._mean, tables = _build_document_means(tables, sizes, scale)  # noqa: SLF001
+            measure._scale, tables = _add_sizes(tables, sizes, self._scale)  # noqa: SLF001
         measure._tables = tables  # noqa: SLF001
         return measure
 
     @property
     def is_summed(self) -> bool:
         """True if the score is computed from aggregated statistics, not as a mean of scores."""
-        return self._mean is None
+        return self._scale is None
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -137,8 +136,12 @@ class Measure:
 
     def scores(self, sums: Table) -> Scores:
         """Return the score for each row of sums."""
-        formula: Any = self._mean or self.metric
-        return formula.scores(sums)  # type: ignore[no-any-return]
+        if self._scale is None:
+            metric: Any = self.metric
+            return metric.scores(sums)  # type: ignore[no-any-return]
+        counts = sums.values_of(1) if sums.width == 2 else repeat(self.segments)
+        pairs = zip(sums.values_of(0), counts, strict=False)
+        return Scores([total / (self._scale * count) for total, count in pairs])
 
     def compute_observed_scores(self) -> list[float]:
         """Return the score of each system, computed in the same way as resampled scores."""
@@ -152,31 +155,10 @@ class Measure:
         return f"<{self.name} of {len(self._tables)} systems on {self.segments} segments>"
 
 
-class Mean(Record):
-    """Formula for the mean of numbers stored as integers, given the sum of these integers."""
-
-    divisor: int
-
-    def scores(self, sums: Table) -> Scores:
-        """Return the mean for each row of sums."""
-        return Scores([total / self.divisor for total in sums.values_of(0)])
-
-
-class DocumentMean(Record):
-    """Formula for the mean, given the sums of the documents' scores and segment counts."""
-
-    scale: float
-
-    def scores(self, sums: Table) -> Scores:
-        """Return the mean for each row of sums."""
-        pairs = zip(sums.values_of(0), sums.values_of(1), strict=True)
-        return Scores([total / (self.scale * segments) for total, segments in pairs])
-
-
-def _build_document_means(
-    tables: Mapping[str, Table], sizes: Sequence[int], scale: int
-) -> tuple[DocumentMean, dict[str, Table]]:
-    """Return the formula for the mean, and tables of score sums and segment counts per document."""
+def _add_sizes(
+    tables: Mapping[str, Table], sizes: Sequence[int], scale: float
+) -> tuple[float, dict[str, Table]]:
+    """Return the new scale, and tables of score sums and segment counts per document."""
     sums = {name: table.values_of(0) for name, table in tables.items()}
     largest = max(abs(total) for column in sums.values() for total in column)
     # A resample may consist only of copies of the largest document.
@@ -188,11 +170,11 @@ def _build_document_means(
         )
         for name, column in sums.items()
     }
-    return DocumentMean(scale / (1 << shift) if shift else scale), document_tables
+    return scale / (1 << shift) if shift else scale, document_tables
 
 
-def build_mean_formula(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
-    """Return the formula for the mean, and tables of integers that represent the numbers exactly.
+def _convert_to_integers(columns: Mapping[str, Sequence[float]]) -> tuple[int, dict[str, Table]]:
+    """Return a scale, and tables of the numbers times the scale, which are exact integers.
 
     Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3. Other numbers
     become multiples of the smallest power of two with which all sums stay below 2^61.
@@ -208,7 +190,7 @@ def build_mean_formula(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, di
         name: Table.from_bytes(array("q", (round(x * scale) for x in column)).tobytes(), 1)
         for name, column in columns.items()
     }
-    return Mean(scale * segments), tables
+    return scale, tables
 
 
 def _count_decimals(numbers: Iterable[float]) -> int | None:

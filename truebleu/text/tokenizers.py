@@ -332,8 +332,13 @@ def ngrams(
 
 def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
     """Return the counts of the n-grams of one order, in order of first appearance."""
+    return Counter(iterate_ngrams(tokens, order))
+
+
+def iterate_ngrams(tokens: Sequence[Any], order: int) -> Iterator[tuple[Any, ...]]:
+    """Return the n-grams of one order, in the order of the text."""
     # Fewer slices suffice if the text has fewer tokens than an n-gram.
-    return Counter(zip(*(tokens[i:] for i in range(min(order, len(tokens) + 1))), strict=False))
+    return zip(*(tokens[i:] for i in range(min(order, len(tokens) + 1))), strict=False)
 
 
 def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:

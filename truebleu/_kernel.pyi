@@ -133,6 +133,8 @@ class Groups:
         references: Sequence[str],
         by: Sequence[str],
         bucket: tuple[str, int] | None,
+        *,
+        source: str | None = None,
         by_row: bool = False,
     ) -> Groups: ...
     def update(self, frame: Frame, workers: int) -> None: ...

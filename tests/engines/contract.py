@@ -28,7 +28,7 @@ from typing import Any
 import pytest
 
 import truebleu
-from truebleu import BLEU, CHRF, InputError, Metric
+from truebleu import BLEU, CHRF, SARI, InputError, Metric
 from truebleu.engines import Sums
 from truebleu.metrics import registry
 
@@ -233,6 +233,17 @@ def buckets(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     assert sums.to_bytes() == compute_oracle_sums(table, **options).to_bytes()
 
 
+def sources(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
+    """Check that metrics read the source column, and that rows without a source are counted."""
+    table, texts = make_rows(14), make_rows(15).hyp
+    table = Rows(table.hyp, table.ref, [*texts[:-1], None])
+    batches = [table.make_batch(part, make, {}) for part in partition_rows(len(texts), 14)]
+    sums = run(batches, metrics=SARI(), source="group", nulls="skip")
+    expected = SARI().score(table.hyp[:-1], table.ref[:-1], sources=texts[:-1])  # type: ignore[arg-type]
+    assert sums.score() == expected
+    assert sums.nulls == {"hyp, group": 1, "ref": 0}
+
+
 def no_rows(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Check that a table without rows raises an error."""
     table = make_rows(12, 3)
@@ -265,6 +276,7 @@ CASES: dict[str, Callable[..., None]] = {
         no_groups,
         many_groups,
         buckets,
+        sources,
         no_rows,
         missing_column,
     )

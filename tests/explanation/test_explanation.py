@@ -301,14 +301,6 @@ def test_a_segment_of_a_corpus(write):
     assert content["systems"][0]["score"] == expected.value
 
 
-@pytest.mark.parametrize(
-    ("metric", "is_partial"), [("bleu", False), ("nist", True), ("cider", True)]
-)
-def test_segment_without_the_corpus_is_explained_as_partial(metric, is_partial):
-    content = explain(["a b c d e", "the cat"], ["a b c d f", "the dog"], metric, segment=1)
-    assert ("truebleu segments prints" in content.to_dict()["caution"]) == is_partial
-
-
 def test_missing_references_keep_their_numbers():
     content = explain(["a b c"], [(None, "a b", "a b c")], segment=1).to_dict()
     assert [one["number"] for one in content["references"]] == [2, 3]

@@ -311,15 +311,21 @@ def report_command(name: str, metric: tb.Metric, paths: SimpleNamespace) -> None
 # ---- the engines ----
 
 
+def source_column(metric: tb.Metric) -> str | None:
+    """Return the column that an engine reads sources from, or None."""
+    return "src" if sources(metric) else None
+
+
 def engine(name: str, metric: tb.Metric) -> None:
     """Check the aggregation that all engines share; tests/engines tests each engine."""
     import pyarrow as pa
 
     from truebleu.engines import Sums
 
-    sums = Sums(name, hyp="hyp", ref="ref")
+    sums = Sums(name, hyp="hyp", ref="ref", source=source_column(metric))
     for part in (slice(0, 4), slice(4, None)):
-        table = pa.table({"hyp": ASPEN[part], "ref": pa.array(references(metric)[part])})
+        texts = {"hyp": ASPEN[part], "ref": pa.array(references(metric)[part])}
+        table = pa.table({**texts, "src": SOURCES[part]})
         sums += sums.spawn().update(table)
     assert same(sums.score().value, metric)
 
@@ -330,10 +336,11 @@ def duckdb(name: str, metric: tb.Metric) -> None:
 
     from truebleu.engines.duckdb import score
 
-    table = pa.table({"hyp": ASPEN, "ref": pa.array(references(metric))})
+    table = pa.table({"hyp": ASPEN, "ref": pa.array(references(metric)), "src": SOURCES})
     connection = db.connect()
     connection.register("rows", table)
-    assert same(score(connection.table("rows"), metric=name).value, metric)
+    options: dict[str, Any] = {"metric": name, "source": source_column(metric)}
+    assert same(score(connection.table("rows"), **options).value, metric)
 
 
 def polars(name: str, metric: tb.Metric) -> None:
@@ -341,8 +348,8 @@ def polars(name: str, metric: tb.Metric) -> None:
 
     from truebleu.engines.polars import score
 
-    frame = pl.DataFrame({"hyp": ASPEN, "ref": references(metric)})
-    assert same(score(frame, metric=name).value, metric)
+    frame = pl.DataFrame({"hyp": ASPEN, "ref": references(metric), "src": SOURCES})
+    assert same(score(frame, metric=name, source=source_column(metric)).value, metric)
 
 
 PYTHON: dict[str, Callable[..., None]] = {

@@ -326,7 +326,10 @@ def test_wrong_type_of_another_argument_is_refused(call, message):
             r"sources: segment 2 is missing \(None\)",
         ),
         (lambda: truebleu.read_spans("spans.tsv", first=2), "first=2: expected a whole number"),
-        (lambda: truebleu.Accumulator("sari"), "accumulators and engines do not read sources"),
+        (
+            lambda: truebleu.Accumulator("sari"),
+            r"stats and compare of an engine read \(source=COLUMN\)",
+        ),
         (lambda: BLEU().score([None, ["a"]], TEXTS), "segment 2 is a list, not a str"),
         (lambda: BLEU().matrix(np.array([[1, 2]]), TEXTS), "segment 1 is a ndarray, not a str"),
     ],

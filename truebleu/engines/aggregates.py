@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any, Literal, Self, TypedDict
 
 from truebleu import _kernel
@@ -57,6 +58,7 @@ class SumsOptions(TypedDict, total=False):
     """Options of `Sums` that the functions `sums` and `stats` of every engine accept."""
 
     by: ColumnNames
+    source: str | None
     metrics: MetricSpecs
     nulls: NullPolicy
     bucket: tuple[str, int] | None
@@ -71,8 +73,10 @@ class Sums:
         dictionary-encoded strings.
     ref: the name of the reference column, with strings or lists of strings, or the names of several
         columns. A null in a list, or in one of several columns, is a missing reference.
+    source: the name of the source column, for metrics that read sources (SARI). All metrics must
+        then read them.
     by: the column or columns to group by. Null keys form a group.
-    nulls: the treatment of rows without a hypothesis or without any reference. "raise" raises an
+    nulls: the treatment of rows without a hypothesis, a source or any reference. "raise" raises an
         error when a score is computed, and "skip" omits the rows. Both options count the rows.
     bucket: the name of an id column and a number of buckets. Adds the key "bucket", computed from
         each segment's id (`bucket_of`), for `intervals` and `compare`.
@@ -98,6 +102,7 @@ class Sums:
         *,
         hyp: str = "hyp",
         ref: str | Sequence[str] = "ref",
+        source: str | None = None,
         by: ColumnNames = None,
         nulls: NullPolicy = "raise",
         bucket: tuple[str, int] | None = None,
@@ -105,9 +110,10 @@ class Sums:
     ) -> None:
         self.workers = argument_checks.check_workers(workers)
         argument_checks.check_choice("nulls", nulls, ("raise", "skip"))
-        if not isinstance(hyp, str):
-            raise TypeError(f"hyp: expected a column name, found {hyp!r:.40}")
-        self._hyp = hyp
+        for role, name in (("hyp", hyp), ("source", source)):
+            if not isinstance(name, str) and (role == "hyp" or name is not None):
+                raise TypeError(f"{role}: expected a column name, found {name!r:.40}")
+        self._hyp, self._source = hyp, source
         self._ref = as_column_names("ref", ref)
         if not self._ref:
             raise ValueError("ref: expected at least one reference column, found none")
@@ -124,7 +130,7 @@ class Sums:
         is_single_metric = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
         self._metrics: dict[str, Metric[Any]] = {}
         for metric_spec in [metrics] if is_single_metric else metrics:  # type: ignore[union-attr]
-            metric = require_additive_metric(metric_spec)
+            metric = require_additive_metric(metric_spec, has_sources=source is not None)
             label = metric_spec if isinstance(metric_spec, str) else metric.name
             if self._metrics.setdefault(label, metric) != metric:
                 self._metrics[repr(metric)] = metric
@@ -134,7 +140,9 @@ class Sums:
         distinct = {metric.fingerprint: metric for metric in self._metrics.values()}
         self._kernel_index = {fingerprint: index for index, fingerprint in enumerate(distinct)}
         counters = [(key, m.constraints, make_row_counter(m)) for key, m in distinct.items()]
-        self._groups = _kernel.Groups(counters, hyp, list(self._ref), list(self.by), self.bucket)
+        self._groups = _kernel.Groups(
+            counters, hyp, list(self._ref), list(self.by), self.bucket, source=source
+        )
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
@@ -150,7 +158,8 @@ class Sums:
     def columns(self) -> tuple[str, ...]:
         """The columns that `update` reads, without duplicates."""
         bucket = (self.bucket[0],) if self.bucket else ()
-        return tuple(dict.fromkeys((self._hyp, *self._ref, *self.by, *bucket)))
+        texts = (self._hyp, *self._ref, self._source)
+        return tuple(dict.fromkeys(filter(None, (*texts, *self.by, *bucket))))
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -239,9 +248,10 @@ class Sums:
 
     @property
     def nulls(self) -> dict[str, int]:
-        """The number of null hypotheses, and the number of null references, by column name."""
+        """The number of rows with a null hypothesis or source, and of rows without references."""
         _, hypotheses, references, _ = self._groups.counted()
-        return {self._hyp: hypotheses, ", ".join(self._ref): references}
+        first = self._hyp if self._source is None else f"{self._hyp}, {self._source}"
+        return {first: hypotheses, ", ".join(self._ref): references}
 
     @property
     def keys(self) -> list[Any]:
@@ -509,6 +519,7 @@ class Sums:
             ],
             "hyp": self._hyp,
             "ref": self._ref,
+            "source": self._source,
             "by": self.by[0] if self._has_bare_keys and self.by else self.by,
             "nulls": self._null_policy,
             "bucket": self.bucket,
@@ -635,7 +646,18 @@ def make_row_counter(metric: Any) -> object:
     """Return the kernel metric or Python function that computes a metric's row statistics."""
     if metric.reads_text:
         return metric._kernel  # noqa: SLF001
+    if metric.NEEDS_SOURCE:
+        return partial(_count_with_sources, metric)
     return lambda *texts, **options: metric.count(*texts, **options, is_part=True)[0]
+
+
+def _count_with_sources(metric: Any, sources: Any, texts: Any) -> Statistics:
+    """Return the row statistics of a metric that reads sources.
+
+    texts: the hypothesis of each segment, followed by its references.
+    """
+    hypotheses, references = [one for one, *_ in texts], [tuple(others) for _, *others in texts]
+    return metric.count(hypotheses, references, sources=sources, is_part=True)[0]  # type: ignore[no-any-return]
 
 
 def describe_nulls(nulls: Mapping[str, int]) -> str:

@@ -76,7 +76,7 @@ def sums(
     workers: the number of threads.
     progress: a function that another thread calls about five times per second with DuckDB's
         estimate of the fraction read (for new connections, or those with enable_progress_bar).
-    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
+    options: `source`, `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     Raises InputError for missing columns, unreadable files, and ids that are unmatched or repeated.
     Nulls and empty data raise an error when a score is computed (`Sums.check`).

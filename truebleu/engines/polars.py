@@ -71,7 +71,7 @@ def sums(
         frames (a list, tuple or iterator), which are read sequentially.
     hyp, ref: columns of strings. `ref` may name several columns, or a column of lists of strings.
     workers: the number of kernel threads.
-    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
+    options: `source`, `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     Each Polars thread decodes at least one row group ahead of the kernel, from several files of a
     scan in parallel. With `map(polars.scan_parquet, paths)`, Polars reads one file at a time and

@@ -68,7 +68,7 @@ def sums(
     hyp, ref: the hypothesis column contains strings. The reference column contains strings or lists
         of strings; there may be several reference columns of strings, one per reference.
     task: other arguments of `Dataset.map_batches`: num_cpus, memory, concurrency, runtime_env ...
-    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
+    options: `source`, `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     The driver holds one row of statistics per group, and no text. Raises InputError for columns
     that are missing or have the wrong type, and for unreadable files, which it names. Raises

@@ -64,8 +64,9 @@ def _make_state_table(
     hyp: the hypothesis column.
     ref: the reference column, with strings or arrays of strings; or several columns, one per
         reference. A null in an array, or in one of several columns, is a missing reference.
-    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`. Keys may have any type that Spark
-        can group by. With nulls="raise", the job that reads the table fails and reports the counts.
+    options: `source`, `by`, `metrics`, `nulls` and `bucket`, as for `Sums`. Keys may have any type
+        that Spark can group by. With nulls="raise", the job that reads the table fails and reports
+        the counts.
 
     The computation is lazy. Columns: the columns of `by`, ["bucket"], "fingerprint", "segments",
     "null_hypotheses", "null_references", "fewest_references", "most_references", "statistics".
@@ -74,14 +75,16 @@ def _make_state_table(
     Raises InputError for columns that are missing or of the wrong type, and ImportError or
     RuntimeError if Spark is missing or too old.
     """
-    states = _sum_partitions(data, _prepare_sums(data, hyp, ref, **options))
+    empty_sums = _prepare_sums(data, hyp, ref, **options)
+    states = _sum_partitions(data, empty_sums)
     if options.get("nulls") == "skip":
         return states
     counts = [F.col("null_hypotheses"), F.col("null_references")]
+    hyp_label, ref_label = empty_sums.nulls
     message = F.concat(
-        F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp}: "),
+        F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp_label}: "),
         counts[0].cast("string"),
-        F.lit(f" nulls, {', '.join(as_column_names('ref', ref))}: "),
+        F.lit(f" nulls, {ref_label}: "),
         counts[1].cast("string"),
         F.lit(" nulls in one group. Use nulls='skip' to omit and count incomplete rows."),
     )
@@ -280,6 +283,8 @@ def _prepare_sums(
         # Spark's column names are not case-sensitive.
         if name.lower() in ((*STATE_COLUMNS, "bucket") if bucket else STATE_COLUMNS):
             raise InputError(f"by: '{name}' is the name of a result column; rename it")
+    if (source := options.get("source")) is not None:
+        options["source"] = _resolve_column(data, "source", source)
     if isinstance(bucket, tuple) and bucket:
         options["bucket"] = (_resolve_column(data, "bucket", bucket[0]), *bucket[1:])
     options["by"] = keys[0] if isinstance(group_columns, str) else keys

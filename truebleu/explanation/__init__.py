@@ -110,11 +110,6 @@ def explain(
         content = explanation_builder.explain_segment(
             resolved_metric, systems, references, source=source, segment=segment, recall=recall
         )
-        if segment is not None and resolved_metric.NON_ADDITIVE_REASON:
-            content["caution"] = (
-                "This score uses only the references of this segment. truebleu segments prints the "
-                f"segment's score with the references of all segments. {content['caution']}"
-            )
         summaries = {
             name: summarize_text(Corpus([text], [tuple(references)]))
             for name, text in systems
@@ -126,7 +121,7 @@ def explain(
             text = (
                 f"{name}: in a corpus, the references of all segments affect the score of each "
                 f"segment. This explanation reads only those of segment {segment}, so its score "
-                "differs"
+                "differs from the score that truebleu segments prints"
             )
             warnings.append({"kind": "parameters", "systems": [], "metrics": [name], "text": text})
     else:

@@ -226,17 +226,21 @@ class Accumulator:
         return (type(self).from_state_dict, (self.state_dict(), self._metric))
 
 
-def require_additive_metric(metric: Any) -> Metric[Any]:
+def require_additive_metric(metric: Any, *, has_sources: bool = False) -> Metric[Any]:
     """Return the metric if it is computed from sums; otherwise, raise ValueError with the reason.
+
+    has_sources: whether the metric must read sources, or must not.
 
     >>> require_additive_metric("chrf")
     CHRF()
     """
     resolved = registry.metric(metric)
-    if resolved.NEEDS_SOURCE:
+    if has_sources and not resolved.NEEDS_SOURCE:
+        raise ValueError(f"source: {resolved.NAME} does not read sources. Score it separately.")
+    if resolved.NEEDS_SOURCE and not has_sources:
         problem = (
-            f"metric: {resolved.NAME} needs the source of each segment, but accumulators and "
-            f"engines do not read sources. {resolved.NAMESAKE}"
+            f"metric: {resolved.NAME} needs the source of each segment, which only score, sums, "
+            f"stats and compare of an engine read (source=COLUMN). {resolved.NAMESAKE}"
         )
         raise ValueError(problem.removesuffix(". "))
     if resolved.non_additive_reason:

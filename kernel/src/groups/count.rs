@@ -26,6 +26,9 @@ pub struct ColumnRoles {
     pub hypothesis: String,
     /// The columns of references, each with one reference or a list of references per row.
     pub references: Vec<String>,
+    /// The column of sources. Metrics then count sources as hypotheses, and hypotheses as the first
+    /// reference, as SARI does.
+    pub source: Option<String>,
     /// The columns to group by.
     pub group_columns: Vec<String>,
     /// A column of ids, and the number of hash buckets for them.
@@ -74,6 +77,10 @@ impl ColumnRoles {
                 let texts = self.references.iter().map(|name| frame.select_texts(name, true));
                 texts.collect::<Result<_, _>>()?
             },
+            source: {
+                let source = self.source.as_ref();
+                source.map(|name| frame.select_texts(name, false)).transpose()?
+            },
             group_columns,
             id_column: id,
             types,
@@ -85,6 +92,7 @@ impl ColumnRoles {
 struct SelectedColumns {
     hypothesis: TextField,
     references: Vec<TextField>,
+    source: Option<TextField>,
     group_columns: Vec<KeyField>,
     id_column: Option<(KeyField, u64)>,
     types: Vec<KeyType>,
@@ -286,6 +294,7 @@ struct GroupCounter<'a> {
 
 /// The texts of the pending rows. References are grouped by column, then by index in a list.
 struct PendingTexts {
+    sources: Vec<Option<BorrowedSegment>>,
     hypotheses: Vec<Option<BorrowedSegment>>,
     references: Vec<Vec<Vec<Option<BorrowedSegment>>>>,
     bytes: usize,
@@ -351,11 +360,16 @@ impl<'a> GroupCounter<'a> {
         for (offset, i) in slice.range.clone().enumerate() {
             let number = slice.first + offset as u64 + 1;
             let group = self.find_group(rows, i, number)?;
-            let mut hypothesis = None;
+            let (mut hypothesis, mut source) = (None, None);
             rows.read_texts(&columns.hypothesis, i, |_, text| hypothesis = text);
+            if let Some(column) = &columns.source {
+                rows.read_texts(column, i, |_, text| source = text);
+                texts.push_source(source);
+            }
+            let has_texts = hypothesis.is_some() && source.is_some() == columns.source.is_some();
             let reference_count = texts.push_row(rows, columns, i, hypothesis, &mut work);
             let counts = self.groups.counts_mut(group);
-            if hypothesis.is_some() && reference_count > 0 {
+            if has_texts && reference_count > 0 {
                 counts.segments += 1;
                 let found = i32::try_from(reference_count).unwrap_or(i32::MAX);
                 let (min, max) = counts.references.unwrap_or((found, found));
@@ -367,7 +381,7 @@ impl<'a> GroupCounter<'a> {
                 }
             } else {
                 texts.drop_last(self.pending_rows.len());
-                counts.null_hypotheses += i64::from(hypothesis.is_none());
+                counts.null_hypotheses += i64::from(!has_texts);
                 counts.null_references += i64::from(reference_count == 0);
                 self.first_null.get_or_insert(number);
             }
@@ -389,8 +403,12 @@ impl<'a> GroupCounter<'a> {
         let count = self.pending_rows.len();
         // The slice owns the bytes while they are counted.
         let block = |segments| Block::Segments { segments, is_utf8: false, owner: None };
-        let hypotheses = block(texts.hypotheses);
-        let references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
+        let mut hypotheses = block(texts.hypotheses);
+        let mut references: Vec<_> = texts.references.into_iter().flatten().map(block).collect();
+        if let Some(source) = &self.roles.source {
+            references.insert(0, std::mem::replace(&mut hypotheses, block(texts.sources)));
+            names.insert(0, source.clone());
+        }
         let names = InputNames(names);
         let batch = Batch {
             first: 0,
@@ -422,11 +440,19 @@ impl<'a> GroupCounter<'a> {
 impl PendingTexts {
     fn new(columns: usize, rows: usize) -> Self {
         Self {
+            sources: Vec::new(),
             hypotheses: Vec::with_capacity(rows),
             references: (0..columns).map(|_| vec![Vec::with_capacity(rows)]).collect(),
             bytes: 0,
             hypothesis_bytes: 0,
         }
+    }
+
+    /// Add the source of the next row.
+    fn push_source(&mut self, source: Option<&[u8]>) {
+        self.bytes += source.map_or(0, <[u8]>::len);
+        // SAFETY: the slice that owns the texts is kept until they have been counted.
+        self.sources.push(source.map(|text| unsafe { BorrowedSegment::new(text) }));
     }
 
     /// Add a row, and return its number of references.
@@ -439,7 +465,7 @@ impl PendingTexts {
         hypothesis: Option<&[u8]>,
         work: &mut Work,
     ) -> usize {
-        let Self { hypotheses, references, bytes, hypothesis_bytes } = self;
+        let Self { hypotheses, references, bytes, hypothesis_bytes, .. } = self;
         let row_count = hypotheses.len();
         // SAFETY: the slice that owns the texts is kept until they have been counted.
         let borrow = |text: &[u8]| unsafe { BorrowedSegment::new(text) };
@@ -468,6 +494,7 @@ impl PendingTexts {
 
     /// Keep only the first `count` rows.
     fn drop_last(&mut self, count: usize) {
+        self.sources.truncate(count);
         self.hypotheses.truncate(count);
         for stream in self.references.iter_mut().flatten() {
             stream.truncate(count);

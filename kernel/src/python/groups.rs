@@ -169,13 +169,15 @@ impl Groups {
     /// Create an empty collection. Each item of `metrics` consists of a fingerprint, column rules,
     /// and a metric or a function that returns a table for hypotheses and references.
     #[new]
-    #[pyo3(signature = (metrics, hypothesis, references, by, bucket, by_row=false))]
+    #[pyo3(signature = (metrics, hypothesis, references, by, bucket, *, source=None, by_row=false))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         metrics: Vec<(String, RuleParts, Bound<'_, PyAny>)>,
         hypothesis: String,
         references: Vec<String>,
         by: Vec<String>,
         bucket: Option<(String, u64)>,
+        source: Option<String>,
         by_row: bool,
     ) -> PyResult<Self> {
         if bucket
@@ -207,6 +209,7 @@ impl Groups {
         let plan = ColumnRoles {
             hypothesis,
             references,
+            source,
             group_columns: by,
             bucket_column: bucket,
             by_row,

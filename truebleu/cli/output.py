@@ -322,8 +322,10 @@ class Results(Output):
             display = {"digits": self.width, "short": self.short, "scale": self.scale, **choice}
             if self.form != "text":
                 self.write_rendered(getattr(view, self.form)(**display))
-            elif not self._write_rich_text(lambda: view.rich(**display)):
-                self.write(view.text(self.get_width(view.WIDTH), **display))
+                return
+            width = self.get_width(view.WIDTH)
+            if not self._write_rich_text(lambda: view.rich(**display), width):
+                self.write(view.text(width, **display))
 
     def write_elements(self, elements: Iterable[Any], *, title: str = "") -> None:
         """Write blocks that the requested format can render."""
@@ -336,8 +338,8 @@ class Results(Output):
 
             return RichBlocks(lambda: blocks)
 
-        if self.form != "text" or not self._write_rich_text(build_renderable):
-            width = self.get_width(100)
+        width = self.get_width(100)
+        if self.form != "text" or not self._write_rich_text(build_renderable, width):
             self.write_rendered(render_blocks(blocks, self.form, width=width, title=title))
 
     def write_rendered(self, text: str) -> None:
@@ -348,7 +350,7 @@ class Results(Output):
                     print_message("note", line.removeprefix("% Note: "))
         self.write(text)
 
-    def _write_rich_text(self, make_renderable: Callable[[], object]) -> bool:
+    def _write_rich_text(self, make_renderable: Callable[[], object], width: int) -> bool:
         """Write coloured text. Return False if colours are off or `rich` is not installed."""
         if self.color == "never" or (self.color == "auto" and not self.is_terminal):
             return False
@@ -366,7 +368,7 @@ class Results(Output):
             file=file,
             highlight=False,
             force_terminal=True,
-            width=self.get_width(100),
+            width=width,
             color_system=colors,
             legacy_windows=False,
         )

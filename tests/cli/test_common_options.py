@@ -406,7 +406,7 @@ def test_color_option_controls_colours(run_on_examples, name):
     coloured = run_on_examples(name, "-f", "text", "--color", "always", *options, parse=False)
     plain = run_on_examples(name, "-f", "text", "--color", "never", *options, parse=False)
     assert ("\x1b[" in coloured.output, "\x1b[" in plain.output) == (True, False)
-    assert re.sub(r"\x1b\[[\d;]*m| +$", "", coloured.output, flags=re.M) == plain.output
+    assert re.sub(r"\x1b\[[\d;]*m| +$", "", coloured.output, flags=re.MULTILINE) == plain.output
 
 
 # ---- progress ----

@@ -476,6 +476,12 @@ def test_other_metrics_with_sources_show_statistics(name):
     content = explain(SIMPLER, SIMPLE_REFERENCES[:1], name, source=SOURCE).to_dict()
     expected = tb.metric(name).sentence(SIMPLER, SIMPLE_REFERENCES[:1], SOURCE)
     assert content["systems"][0]["score"] == expected.value
+    assert " ".join(content["systems"][0]["tokens"]) == SIMPLER
+
+
+def test_metrics_without_lowercase_show_their_own_tokens():
+    (system,) = explain("A man's dog (red).", ["A dog."], "cider").to_dict()["systems"]
+    assert system["tokens"] == tb.tokenize("A man's dog (red).", "ptb-coco")
 
 
 def test_explanation_without_source_raises_error():

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truebleu.explanation import naive_bleu
-from truebleu.explanation.naive_bleu import ExplanationCase
-from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.explanation.naive_bleu import ExplanationCase, make_splitter
+from truebleu.rendering.elements import Block, Heading, MarkedTokens, Paragraph, Table
 from truebleu.rendering.equations import Equation
 from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
+from truebleu.text.terminal_layout import format_count
 
 
 def split_text(metric: Any, text: Any) -> list[str]:
     """Return the tokens of a text, or its words if the metric has no tokenizer."""
-    if hasattr(metric, "tokenize") and hasattr(metric, "lowercase"):
-        return naive_bleu.split_text(metric, text)
+    if hasattr(metric, "tokenize"):
+        return make_splitter(metric.tokenize, getattr(metric, "lowercase", False))(text)
     return text.split() if isinstance(text, str) else [str(token) for token in text]
 
 
@@ -34,7 +34,9 @@ def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     return {"columns": columns, "components": components, "fraction": score.fraction}
 
 
-explain_segment = explain_corpus
+def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
+    """Return the components of the score, and the tokens of the hypothesis."""
+    return {**explain_corpus(case), "tokens": split_text(case.metric, case.hypothesis)}
 
 
 def get_components(system: Content) -> dict[str, float]:
@@ -49,7 +51,10 @@ def build_formula(system: Content, parameters: Content) -> list[Equation]:  # no
 
 
 def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
-    """Yield a table of statistics and a table of score components."""
+    """Yield the hypothesis, a table of statistics and a table of score components."""
+    if "tokens" in system:
+        length = format_count(len(system["tokens"]), "token")
+        yield MarkedTokens(f"Hypothesis, {length}", system["tokens"])
     tables = (("Statistics", "column"), ("Components of the score", "component"))
     for title, header in tables:
         if values := system[f"{header}s"]:

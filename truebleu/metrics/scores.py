@@ -204,8 +204,9 @@ def split_signature(text: str) -> tuple[str, dict[str, str]]:
     pairs = [part.partition(colon) for part in parts if part]
     wrong = [f"{key}{mark}{value}" for key, mark, value in pairs if not mark]
     if wrong or not (name or pairs):
+        problem = f"{wrong[0]!r} has no value" if wrong else "it has no fields"
         raise ValueError(
-            f"'{text}' is not a signature: {wrong[0] if wrong else 'the text'!r} has no value "
+            f"'{text}' is not a signature: {problem} "
             "(expected a text like nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0)"
         )
     fields: dict[str, str] = {}

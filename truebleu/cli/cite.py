@@ -96,10 +96,9 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _describe_setup(options: argparse.Namespace) -> setup_description.SetupDescription:
-    flags = {"metrics": "-m/--metrics", "test": "--test", "correction": "--correction"}
-    flags |= {"test_set": "-t/--test-set", "registry": "--registry"}
     if options.results:
-        shared.refuse_options(options, flags, "has no effect with a result FILE")
+        names = ("metrics", "test", "correction", "test_set", "registry")
+        shared.refuse_options(options, names, "has no effect with a result FILE")
         with shared.reraise_as_usage_error("-e/--encoding"):
             files = [File(path, encoding=options.encoding) for path in options.results]
         tables: list[setup_description.TableSetup] = []

@@ -211,24 +211,17 @@ def replace_parameter(message: str, options: Mapping[str, str]) -> str | None:
     return f"{options[name]}: {problem}" + ("" if is_quoted else f", found {value}")
 
 
-# The default values of options.
-UNUSED_VALUES: tuple[object, ...] = (
-    None,
-    False,
-    [],
-    (),
-    0.95,
-    argument_checks.DEFAULT_SEED,
-    "segments",
-    "items",
-)
+def refuse_options(options: argparse.Namespace, names: Iterable[str], problem: str) -> None:
+    """Raise UsageError for the first of these options that has another value than its default."""
+    for name in names:
+        action = options.actions.get(name)
+        if action is not None and getattr(options, name) != action.default:
+            raise UsageError(f"{format_flags(action)} {problem}")
 
 
-def refuse_options(options: argparse.Namespace, flags: Mapping[str, str], problem: str) -> None:
-    """Raise UsageError for the first option that is used. `flags` maps attributes to options."""
-    for name, flag in flags.items():
-        if getattr(options, name, None) not in UNUSED_VALUES:
-            raise UsageError(f"{flag} {problem}")
+def format_flags(action: argparse.Action) -> str:
+    """Return the flags of an option, such as "-o/--output", or the name of an argument."""
+    return "/".join(action.option_strings) or str(action.metavar)
 
 
 def parse_named_values(option: str, words: Iterable[str] | None, example: str) -> dict[str, str]:
@@ -516,7 +509,7 @@ class Parser(argparse.ArgumentParser):
             )
             if action is not None and action.nargs in (None, "?"):
                 if action.dest in seen:
-                    self.error(f"{'/'.join(action.option_strings)} is used twice; use it only once")
+                    self.error(f"{format_flags(action)} is used twice; use it only once")
                 seen.add(action.dest)
         # argparse would treat -#3 as an option, but treats words that contain a space as arguments.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
@@ -531,6 +524,7 @@ class Parser(argparse.ArgumentParser):
         if rest:
             self.error(f"unexpected argument '{rest[0]}'")
         self._check_files(parsed)
+        parsed.actions = {action.dest: action for action in self._actions}
         return parsed
 
     def _check_files(self, options: argparse.Namespace) -> None:
@@ -539,12 +533,12 @@ class Parser(argparse.ArgumentParser):
         input_words: list[str] = []
         for action in self._actions:
             value = getattr(options, action.dest, None)
-            flag = "/".join(action.option_strings)
+            flag = format_flags(action)
             if value is None or action.metavar not in FILE_METAVARS:
                 continue
             words = [value] if isinstance(value, str) else value
             if "" in words:
-                self.error(f"{flag or action.metavar}: empty file name")
+                self.error(f"{flag}: empty file name")
             if flag not in OUTPUT_FLAGS:
                 input_words += words
             elif value != "-" and not value.startswith("/dev/"):
@@ -569,7 +563,7 @@ class Parser(argparse.ArgumentParser):
             return (action.type or str)(arg_string)  # type: ignore[operator]
         except (ValueError, TypeError) as error:
             # Python's message repeats the option as a parameter: "max_order=0: expected ...".
-            flag = "/".join(action.option_strings)
+            flag = format_flags(action)
             parameter = str(error).partition("=")[0]
             message = replace_parameter(str(error), {parameter: flag})
             if message is not None and parameter.isidentifier():
@@ -638,7 +632,7 @@ class Parser(argparse.ArgumentParser):
         action = actions_by_flag.get(flag)
         hint = suggest_word(name, candidates)
         if action is not None:
-            hint = f"; did you mean '{'/'.join(action.option_strings)}'?"
+            hint = f"; did you mean '{format_flags(action)}'?"
         self.error(f"unknown option {name}{hint}")
 
     @property

@@ -248,10 +248,6 @@ def build_request(
         outputs = inputs.systems
         systems = {name: runs[0] if len(runs) == 1 else runs for name, runs in inputs.runs.items()}
     documents = files.get_documents(options, inputs)
-    if options.resample == "documents" and documents is None:
-        raise UsageError("--resample documents needs document names; use --docs")
-    if "document" in (options.by or ()) and documents is None:
-        raise UsageError("--by document needs document names; use --docs")
     with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
         request = Request(
             systems,
@@ -314,13 +310,12 @@ def _build_significance(options: argparse.Namespace) -> Significance:
 
 def _refuse_unused_tests(options: argparse.Namespace, request: Request) -> None:
     """Raise UsageError for options of significance tests if there is only one system."""
-    flags = {"paired_ar": "-par/--paired-ar", "paired_ar_n": "-parn/--paired-ar-n"}
-    flags |= {"correction": "--correction", "baseline": "--baseline"}
+    names = ["paired_ar", "paired_ar_n", "correction", "baseline"]
     # The number of bootstrap resamples is also for intervals.
     if options.paired_bs_n is None and options.test != "none":
-        flags |= {"test": "--test", "paired_bs": "-pbs/--paired-bs"}
+        names += ["test", "paired_bs"]
     if len(request.runs) == 1:
-        shared.refuse_options(options, flags, "has no effect with one system")
+        shared.refuse_options(options, names, "has no effect with one system")
 
 
 def _collect_external_scores(

@@ -83,14 +83,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _read_texts(options: argparse.Namespace) -> tuple[Mapping[str, Any], Any, dict[str, Any]]:
     hypotheses: Sequence[str] = options.hypothesis or ()
-    flags = {"references": "REF", "input": "-i/--input", "segment": "-n/--segment"}
-    flags |= {"resegment": "--resegment", "docs": "--docs", "hyp_docs": "--hyp-docs"}
-    flags |= {"test_set": "-t/--test-set"}
+    file_options = ("references", "input", "segment", "resegment", "docs", "hyp_docs", "test_set")
     problem = (
         f"and {'--hypothesis' if hypotheses else '--reference'} TEXT are mutually exclusive. Use "
         "--hypothesis TEXT and --reference TEXT for texts, and REF and -i HYP for files"
     )
-    shared.refuse_options(options, flags, problem)
+    shared.refuse_options(options, file_options, problem)
     if options.reference is None:
         raise UsageError("--hypothesis has no effect without --reference TEXT")
     if len(hypotheses) not in (1, 2):

@@ -39,12 +39,9 @@ FamilyResult = tuple[dict[str, Any], Iterable[Block]]
 ACTIONS = ("list", "show", "score", "which")
 
 # Options without effect on an action, keyed by their attributes.
-LANGUAGE_OPTION = {"language": "-l/--language"}
-RELATIVES_OPTION = {"relatives": "--relatives"}
-TEXT_OPTIONS = {"input": "-i/--input", "members": "-m/--members", "test_set": "-t/--test-set"}
-TEXT_OPTIONS |= {"resegment": "--resegment", "hyp_docs": "--hyp-docs", "docs": "--docs"}
-TEXT_OPTIONS |= LANGUAGE_OPTION | RELATIVES_OPTION
-UNUSED_OPTIONS = {"list": TEXT_OPTIONS, "show": TEXT_OPTIONS, "which": RELATIVES_OPTION}
+TEXT_OPTIONS = ("input", "members", "test_set", "resegment", "hyp_docs", "docs", "language")
+NO_TEXTS = (*TEXT_OPTIONS, "relatives")
+UNUSED_OPTIONS = {"list": NO_TEXTS, "show": NO_TEXTS, "which": ("relatives",)}
 
 ACTION = OptionGroup(
     "action",
@@ -65,9 +62,9 @@ MEMBERS = OptionGroup(
 def run(options: argparse.Namespace) -> None:
     """Run the requested action and write its result."""
     output = Results(options)
-    unused_options = dict(UNUSED_OPTIONS.get(options.action, {}))
+    unused_options = [*UNUSED_OPTIONS.get(options.action, ())]
     if options.action == "which" and getattr(options, "test_set", None) is None:
-        unused_options |= LANGUAGE_OPTION
+        unused_options.append("language")
     shared.refuse_options(options, unused_options, f"has no effect with {options.action}")
     if options.docs is not None and options.resegment is None:
         raise UsageError("--docs has no effect without --resegment")

@@ -11,7 +11,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_options
+from truebleu.cli.common_options import (
+    OptionGroup,
+    format_flags,
+    make_integer_type,
+    parse_options,
+    refuse_options,
+)
 from truebleu.cli.metric_options import warn_about_signatures
 from truebleu.cli.output import UsageError, print_message
 from truebleu.text import caption_files
@@ -420,17 +426,19 @@ def get_option_file(options: argparse.Namespace, name: str) -> File | None:
 
 
 def get_documents(options: argparse.Namespace, inputs: Inputs | None) -> Any:
-    """Return document names from --docs, or from the test set if an option needs them."""
-    if inputs is None:
-        return get_option_file(options, "docs")
-    if inputs.documents is not None or inputs.test_set is None:
-        return inputs.documents
-    needs_documents = (
-        options.command == "check"
-        or options.resample == "documents"
-        or "document" in (options.by or ())
-    )
-    return inputs.test_set.part.documents if needs_documents else None
+    """Return document names from --docs, or from the test set if an option needs them.
+
+    Raise UsageError if an option needs document names, but there are none.
+    """
+    documents: Any = get_option_file(options, "docs") if inputs is None else inputs.documents
+    needs = ["--resample documents"] if getattr(options, "resample", "") == "documents" else []
+    needs += ["--by document"] if "document" in (getattr(options, "by", None) or ()) else []
+    test_set = None if inputs is None else inputs.test_set
+    if documents is None and test_set is not None and (needs or options.command == "check"):
+        documents = test_set.part.documents
+    if documents is None and needs:
+        raise UsageError(f"{needs[0]} needs document names; use --docs")
+    return documents
 
 
 UNUSED_DOCUMENTS = (
@@ -717,14 +725,13 @@ def uses_tables(options: argparse.Namespace) -> bool:
     """
     used_names = [name for name in TABLE_OPTION_NAMES if getattr(options, name, None) is not None]
     if getattr(options, "test_set", None) is not None:
-        for name in used_names:
-            if name != "by":
-                raise UsageError(f"--{name.replace('_', '-')} has no effect with -t/--test-set")
+        names = [name for name in TABLE_OPTION_NAMES if name != "by"]
+        refuse_options(options, names, "has no effect with -t/--test-set")
         return False
     paths = [*options.references, *(split_system_name(word)[1] for word in options.input or ())]
     is_by_document = options.command == "score" and "document" in (options.by or ())
     table_flags = [
-        f"--{name.replace('_', '-')}"
+        format_flags(options.actions[name])
         for name in used_names
         # For text files, --by selects tables of a comparison, or scores each document.
         if not (name == "by" and (options.command == "compare" or is_by_document))

@@ -85,8 +85,7 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.check_display_options()
     if options.confidence == 0:
-        flags = {"level": "--level", "seed": "--seed"}
-        shared.refuse_options(options, flags, "has no effect with --confidence 0")
+        shared.refuse_options(options, ("level", "seed"), "has no effect with --confidence 0")
     logs, references = _sort_files(options)
     segmentation = files.get_option_file(options, "segments")
     if segmentation is not None and not references:

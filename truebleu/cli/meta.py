@@ -153,8 +153,7 @@ def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
     if options.correction and not options.significance:
         raise UsageError("--correction has no effect without --significance")
     if not options.confidence:
-        flags = {"resample": "--resample"}
-        shared.refuse_options(options, flags, "has no effect without --confidence")
+        shared.refuse_options(options, ["resample"], "has no effect without --confidence")
     if (options.tree is None) == (options.human is None):
         raise UsageError("human scores: expected either --human FILE or --tree DIR")
     arguments = (
@@ -188,9 +187,8 @@ def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    flags = {"references": "REF", "input": "-i/--input", "hyp_docs": "--hyp-docs"}
-    flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns", "resegment")}
-    shared.refuse_options(options, flags, "and --tree are mutually exclusive")
+    names = ("references", "input", "hyp_docs", "scores", "docs", "domains", "columns", "resegment")
+    shared.refuse_options(options, names, "and --tree are mutually exclusive")
     pairs = None
     if options.language is not None:
         pairs = [pair for pair in options.language.split(",") if pair]
@@ -214,9 +212,8 @@ def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
 
 
 def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    flags = {"test_set": "-t/--test-set", "preset": "--preset"}
-    flags["include_humans"] = "--include-humans"
-    shared.refuse_options(options, flags, "has no effect without --tree")
+    names = ("test_set", "preset", "include_humans")
+    shared.refuse_options(options, names, "has no effect without --tree")
     if (options.resegment or options.hyp_docs) and not (options.references or options.input):
         raise UsageError("--resegment and --hyp-docs need REF and -i HYP...")
     expected = join_words([f"{role}=NAME" for role in COLUMN_ROLES])

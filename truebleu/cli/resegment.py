@@ -156,7 +156,7 @@ def _has_suffix_of_input(options: argparse.Namespace) -> bool:
 def _divide_log(options: argparse.Namespace) -> tuple[str, Resegmentation]:
     """Return the name of the system, and its recordings divided into the segments of REF."""
     problem = "and --segments are mutually exclusive, because each recording is a document"
-    shared.refuse_options(options, {"docs": "--docs", "hyp_docs": "--hyp-docs"}, problem)
+    shared.refuse_options(options, ("docs", "hyp_docs"), problem)
     method, _, _ = (options.resegment or "soft").partition(",")
     # Reset the option, because `Inputs` would otherwise re-segment the lines of the log.
     options.resegment = None

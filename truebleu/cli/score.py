@@ -67,9 +67,9 @@ if TYPE_CHECKING:
 
 # "sacrebleu" is the line that sacreBLEU prints for one system.
 FORMATS = ("text", "sacrebleu", "json", "tsv", "csv", "markdown", "latex", "html")
-# Options that only change intervals or entries of the log, keyed by their attributes.
-INTERVAL_OPTIONS = {name: f"--{name}" for name in ("resample", "level", "seed")}
-LOG_OPTIONS = {f"log_{name}": f"--log-{name}" for name in ("name", "note", "report")}
+# Options that only change intervals or entries of the log.
+INTERVAL_OPTIONS = ("resample", "level", "seed")
+LOG_OPTIONS = ("log_name", "log_note", "log_report")
 
 
 class ScoreResult(Record):
@@ -620,7 +620,9 @@ def run(options: argparse.Namespace) -> None:
                 print_message("warning", line)
         return
     inputs = files.Inputs(options)
-    _check_document_options(options, inputs)
+    files.get_documents(options, inputs)  # refuses options that need documents
+    if options.docs is not None and not files.uses_documents(options):
+        raise UsageError(files.UNUSED_DOCUMENTS)
     scorer = SystemScorer(options, metrics, inputs, shared.get_resample_count(options), {}, {})
     logger = None if options.log is None else ScoreLogger(options, inputs)
     results: list[ScoreResult] = []
@@ -688,19 +690,6 @@ def _score_tables(
                 for metric_name, score in zip(metric_names, metric_scores, strict=True)
             ]
     return results
-
-
-def _check_document_options(options: argparse.Namespace, inputs: files.Inputs) -> None:
-    resamples_documents = options.resample == "documents"
-    has_documents = files.get_documents(options, inputs) is not None
-    for option, is_used in (
-        ("--resample documents", resamples_documents),
-        ("--by document", "document" in (options.by or ())),
-    ):
-        if is_used and not has_documents:
-            raise UsageError(f"{option} needs document names; use --docs")
-    if options.docs is not None and not files.uses_documents(options):
-        raise UsageError(files.UNUSED_DOCUMENTS)
 
 
 class ScoreLogger:

@@ -77,15 +77,9 @@ def _check_names(options: argparse.Namespace) -> None:
             f"{options.action}: expected {format_count(max_names, 'name')}, found {names}"
         )
     actions = {"name": "add", "all_since": "get"} | dict.fromkeys(files.FILTER_OPTIONS, "show")
-    unused_options = {
-        name: f"--{name.replace('_', '-')}"
-        for name, action in actions.items()
-        if options.action != action
-    }
-    if options.action in ("add", "verify", "remove"):
-        unused_options["language"] = "-l/--language"
-    if options.action in ("add", "remove"):
-        unused_options["registry"] = "--registry"
+    unused_options = [name for name, action in actions.items() if options.action != action]
+    unused_options += ["language"] if options.action in ("add", "verify", "remove") else []
+    unused_options += ["registry"] if options.action in ("add", "remove") else []
     shared.refuse_options(options, unused_options, f"has no effect with {options.action}")
 
 

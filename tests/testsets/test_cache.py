@@ -170,7 +170,9 @@ def test_archive_with_expected_text_is_verified_by_content(archives, tmp_path):
     # Fields without a checksum are not verified and are skipped.
     assert test_set.fields == ["src", "ref:A"]
     assert (
-        testset_operations.describe_test_set("made", "de-en", registry=path).sources[0]["verified"]
+        testset_operations.describe_test_set("made", "de-en", registry=path)["sources"][0][
+            "verified"
+        ]
         == "content"
     )
     testset_operations.verify_test_sets("made", registry=path)

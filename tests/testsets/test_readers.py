@@ -167,7 +167,7 @@ def test_user_can_add_flores_folder(tmp_path, form):
     ):
         list(testset_operations.fetch_test_sets(["flores200/devtest"]))
     (added,) = testset_operations.add_test_set(str(folder), "flores200/devtest")
-    assert added.name == "flores200/devtest"
+    assert added["name"] == "flores200/devtest"
     test_set = tb.testset("flores200/devtest", "deu_Latn-eng_Latn")
     assert (test_set.source, test_set.references) == (SRC, {"ref": REF})
     assert test_set.documents == ["u0", "u0", "u1", "u1"]

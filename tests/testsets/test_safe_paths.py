@@ -92,4 +92,4 @@ def test_registry_of_another_set_is_kept(tmp_path):
         testset_operations.add_test_set(str(tmp_path / "two"), "a/b")
     with pytest.raises(tb.InputError, match="unknown test set 'a/b'"):
         testset_operations.remove_test_set("a/b")
-    assert testset_operations.remove_test_set("a_b").size
+    assert testset_operations.remove_test_set("a_b")["size"]

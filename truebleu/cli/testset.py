@@ -83,10 +83,6 @@ def _check_names(options: argparse.Namespace) -> None:
     shared.refuse_options(options, unused_options, f"has no effect with {options.action}")
 
 
-def _to_dicts(records: Iterable[Any]) -> list[dict[str, Any]]:
-    return [record.to_dict() for record in records]
-
-
 def _list_test_sets(options: argparse.Namespace) -> TestSetResult:
     pattern = next(iter(options.names), None)
     test_sets = testset_operations.list_test_sets(pattern, options.language, options.registry)
@@ -95,30 +91,30 @@ def _list_test_sets(options: argparse.Namespace) -> TestSetResult:
         raise ValueError(f"no test set matches {query}. Use truebleu testset list to show all")
     rows = [
         [
-            "✓" if test_set.here else "",
-            test_set.name,
+            "✓" if test_set["here"] else "",
+            test_set["name"],
             _format_pairs(test_set, options.language),
-            test_set.description,
+            test_set["description"],
         ]
         for test_set in test_sets
     ]
     note = Paragraph("✓: installed; no download needed.", "notes")
     header = ["installed", "name", "pairs", "description"]
-    return _to_dicts(test_sets), [Table.from_text_rows(header, rows, (0, 1, 2, 3)), note]
+    return test_sets, [Table.from_text_rows(header, rows, (0, 1, 2, 3)), note]
 
 
-def _format_pairs(test_set: testset_operations.TestSetSummary, langpair: str | None) -> str:
-    if test_set.languages:
-        return f"{len(test_set.languages)} languages"
+def _format_pairs(test_set: testset_operations.Facts, langpair: str | None) -> str:
+    if test_set["languages"]:
+        return f"{len(test_set['languages'])} languages"
     if langpair is not None:
-        segment_count = test_set.segments.get(langpair)
+        segment_count = test_set["segments"].get(langpair)
         return (
             langpair
             if segment_count is None
             else f"{langpair} ({format_count(segment_count, 'segment')})"
         )
-    is_long = len(test_set.langpairs) > MAX_LISTED_PAIRS
-    return f"{len(test_set.langpairs)} pairs" if is_long else ", ".join(test_set.langpairs)
+    pairs = test_set["langpairs"]
+    return f"{len(pairs)} pairs" if len(pairs) > MAX_LISTED_PAIRS else ", ".join(pairs)
 
 
 def _describe_test_set(options: argparse.Namespace) -> TestSetResult:
@@ -126,46 +122,48 @@ def _describe_test_set(options: argparse.Namespace) -> TestSetResult:
         options.names[0], options.language, options.registry
     )
     blocks: list[Block] = [
-        Heading(2, test_set.name),
-        Paragraph(test_set.description),
+        Heading(2, test_set["name"]),
+        Paragraph(test_set["description"]),
         _make_facts(_list_facts(test_set)),
     ]
-    for archive in test_set.archives:
+    for archive in test_set["archives"]:
         archive_facts = {
             **archive,
             "address": None,
             "mirrors": ", ".join(archive.get("mirrors", ())),
         }
         blocks += [Heading(3, archive["address"]), _make_facts(archive_facts)]
-    if test_set.pair is not None:
-        pair = test_set.pair.to_dict()
+    if test_set["pair"] is not None:
+        pair = dict(test_set["pair"])
         for name in ("domains", "origlangs"):
             pair[name] = [f"{key or '(none)'} {number:,}" for key, number in pair[name].items()]
         blocks += [Heading(3, pair.pop("langpair")), _make_facts(pair)]
     elif options.language is not None:
-        advice = f"{options.language} is not installed. Run truebleu testset get {test_set.name}."
+        command = f"truebleu testset get {test_set['name']}"
+        advice = f"{options.language} is not installed. Run {command}."
         blocks.append(Paragraph(advice, "notes"))
-    if test_set.citation:
-        blocks += [Heading(3, "citation"), Paragraph(test_set.citation)]
-    return _to_dicts([test_set]), blocks
+    if test_set["citation"]:
+        blocks += [Heading(3, "citation"), Paragraph(test_set["citation"])]
+    return [test_set], blocks
 
 
-def _list_facts(test_set: testset_operations.TestSetInfo) -> dict[str, str | None]:
+def _list_facts(test_set: testset_operations.Facts) -> dict[str, str | None]:
     # A reference without a translator name is called ref.
     preferred = {
-        pair: ", ".join(name or "ref" for name in refs) for pair, refs in test_set.preferred.items()
+        pair: ", ".join(name or "ref" for name in refs)
+        for pair, refs in test_set["preferred"].items()
     }
     differ = len({*preferred.values()}) > 1
     by_pair = "; ".join(f"{pair}: {references}" for pair, references in preferred.items())
     return {
-        "language pairs": ", ".join(test_set.langpairs)
-        or f"any two of {len(test_set.languages)} languages",
+        "language pairs": ", ".join(test_set["langpairs"])
+        or f"any two of {len(test_set['languages'])} languages",
         "references to use": by_pair if differ else "".join({*preferred.values()}),
-        "released": test_set.released,
-        "licence": test_set.licence or "not stated",
-        "installed": test_set.folder if test_set.here else "no",
-        "how to get the files": test_set.instructions,
-        "verified by": ", ".join(source["verified"] or "nothing" for source in test_set.sources),
+        "released": test_set["released"],
+        "licence": test_set["licence"] or "not stated",
+        "installed": test_set["folder"] if test_set["here"] else "no",
+        "how to get the files": test_set["instructions"],
+        "verified by": ", ".join(one["verified"] or "nothing" for one in test_set["sources"]),
     }
 
 
@@ -191,10 +189,10 @@ def _download_test_sets(options: argparse.Namespace) -> TestSetResult:
         testset_operations.fetch_test_sets(names, options.language, registry=options.registry)
     )
     rows = [
-        [test_set.name, str(len(test_set.langpairs)), ", ".join(test_set.verified), test_set.folder]
-        for test_set in downloaded
+        [one["name"], str(len(one["langpairs"])), ", ".join(one["verified"]), one["folder"]]
+        for one in downloaded
     ]
-    return _to_dicts(downloaded), [
+    return downloaded, [
         Table.from_text_rows(["name", "pairs", "verified by", "folder"], rows, (0, 2, 3))
     ]
 
@@ -202,18 +200,17 @@ def _download_test_sets(options: argparse.Namespace) -> TestSetResult:
 def _add_test_sets(options: argparse.Namespace) -> TestSetResult:
     added = testset_operations.add_test_set(options.names[0], options.name)
     rows = [
-        [test_set.name, format_count(len(test_set.langpairs), "pair"), test_set.path]
-        for test_set in added
+        [one["name"], format_count(len(one["langpairs"]), "pair"), one["path"]] for one in added
     ]
-    return _to_dicts(added), [Table.from_text_rows(["name", "pairs", "path"], rows, (0, 1, 2))]
+    return added, [Table.from_text_rows(["name", "pairs", "path"], rows, (0, 1, 2))]
 
 
 def _verify_test_sets(options: argparse.Namespace) -> TestSetResult:
     files = testset_operations.verify_test_sets(next(iter(options.names), None), options.registry)
-    rows = [[test_set.name, test_set.problem or "valid", test_set.path] for test_set in files]
+    rows = [[one["name"], one["problem"] or "valid", one["path"]] for one in files]
     if not rows:
         return [], [Paragraph("No test set is installed.")]
-    return _to_dicts(files), [Table.from_text_rows(["name", "status", "file"], rows, (0, 1, 2))]
+    return files, [Table.from_text_rows(["name", "status", "file"], rows, (0, 1, 2))]
 
 
 def _find_test_set_path(options: argparse.Namespace) -> TestSetResult:
@@ -224,8 +221,8 @@ def _find_test_set_path(options: argparse.Namespace) -> TestSetResult:
 
 def _remove_test_sets(options: argparse.Namespace) -> TestSetResult:
     removed = [testset_operations.remove_test_set(name) for name in options.names]
-    lines = [f"{test_set.name}: {test_set.size / 1e6:,.1f} MB removed" for test_set in removed]
-    return _to_dicts(removed), [Paragraph(line) for line in lines]
+    lines = [f"{one['name']}: {one['size'] / 1e6:,.1f} MB removed" for one in removed]
+    return removed, [Paragraph(line) for line in lines]
 
 
 def _show_fields(options: argparse.Namespace, output: Results) -> None:

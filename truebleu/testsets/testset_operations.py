@@ -1,4 +1,7 @@
-"""Operations of `truebleu testset`: list, describe, fetch, add, show, verify and remove sets."""
+"""Operations of `truebleu testset`: list, describe, fetch, add, show, verify and remove sets.
+
+They return the dicts that the command prints as JSON. docs/json.md describes the keys.
+"""
 
 from __future__ import annotations
 
@@ -13,127 +16,16 @@ from truebleu.testsets import cache, catalogue
 from truebleu.testsets.catalogue import Archive, CatalogueEntry
 from truebleu.testsets.published_set import TestSet, testset
 from truebleu.text import download
-from truebleu.text.argument_checks import Record
 from truebleu.text.operating_system import join_contained_path, write_atomically
 
+Facts = dict[str, Any]
 # Folders of a test set are named by the digest of its catalogue entry.
 DIGEST_PATTERN = re.compile("[0-9a-f]{8}")
 
 
-class TestSetSummary(Record):
-    """Summary of a test set."""
-
-    name: str
-    langpairs: tuple[str, ...]
-    languages: tuple[str, ...]
-    """Any two of these languages form a language pair."""
-
-    segments: Mapping[str, int]
-    """The number of segments by language pair, if known."""
-
-    size: int | None
-    """The size of the archives in bytes, if known."""
-
-    here: bool
-    """True if the test set can be used without a download."""
-
-    licence: str | None
-    description: str
-
-
-class PairInfo(Record):
-    """Description of a language pair on this machine."""
-
-    langpair: str
-    segments: int
-    fields: tuple[str, ...]
-    references: tuple[str, ...]
-    preferred: tuple[str, ...]
-    """The names of the references to use."""
-
-    documents: int | None
-    domains: Mapping[str, int]
-    """The number of segments by domain."""
-
-    origlangs: Mapping[str, int]
-    systems: tuple[str, ...]
-
-
-class TestSetInfo(Record):
-    """Complete description of a test set."""
-
-    name: str
-    description: str
-    kind: str
-    archives: tuple[Any, ...]
-    """The URL, MD5, SHA-256, size and mirrors of each archive."""
-
-    langpairs: tuple[str, ...]
-    languages: tuple[str, ...]
-    preferred: Mapping[str, tuple[str, ...]]
-    """The references to use, by language pair; other pairs use all references."""
-
-    segments: Mapping[str, int]
-    released: str | None
-    licence: str | None
-    citation: str | None
-    instructions: str | None
-    """Instructions for getting the files if there is no URL."""
-
-    here: bool
-    folder: str
-    """The folder of the test set, which may not exist."""
-
-    sources: tuple[Any, ...]
-    """The URL, time, size, checksums and verification of each fetched archive."""
-
-    pair: PairInfo | None
-    """The requested language pair, if it is on this machine."""
-
-
-class FetchedTestSet(Record):
-    """A test set that was fetched."""
-
-    name: str
-    folder: str
-    langpairs: tuple[str, ...]
-    size: int
-    verified: tuple[str, ...]
-    """The verification method of each archive."""
-
-    licence: str | None
-
-
-class AddedTestSet(Record):
-    """A test set that was added."""
-
-    name: str
-    path: str
-    """The path of the archive in the cache, or of the registry for a user's folder."""
-
-    langpairs: tuple[str, ...]
-
-
-class VerifiedFile(Record):
-    """A file of a test set, and its problem, if any."""
-
-    name: str
-    path: str
-    problem: str
-    """The description of the problem, or "" if there is none."""
-
-
-class RemovedTestSet(Record):
-    """A test set that was removed."""
-
-    name: str
-    folders: tuple[str, ...]
-    size: int
-
-
 def list_test_sets(
     pattern: str | None = None, langpair: str | None = None, registry: str | None = None
-) -> tuple[TestSetSummary, ...]:
+) -> list[Facts]:
     """Return the test sets that match a pattern ("wmt2*", "google") and contain a language pair."""
     from fnmatch import fnmatchcase
 
@@ -144,24 +36,26 @@ def list_test_sets(
         if langpair is not None and not entry.has_pair(langpair):
             continue
         sizes = [archive.size for archive in entry.archives]
-        summary = TestSetSummary(
-            name=name,
-            langpairs=tuple(entry.pairs),
-            languages=tuple(entry.languages),
-            segments={**entry.segments},
-            size=sum(map(int, filter(None, sizes))) if all(sizes) and sizes else None,
-            here=_is_downloaded(entry),
-            licence=entry.licence,
-            description=entry.description,
+        summaries.append(
+            {
+                "name": name,
+                "langpairs": entry.pairs,
+                "languages": list(entry.languages),
+                "segments": {**entry.segments},
+                "size": sum(map(int, filter(None, sizes))) if all(sizes) and sizes else None,
+                "here": _is_downloaded(entry),
+                "licence": entry.licence,
+                "description": entry.description,
+            }
         )
-        summaries.append(summary)
-    return tuple(summaries)
+    return summaries
 
 
-def describe_test_set(
-    name: str, langpair: str | None = None, registry: str | None = None
-) -> TestSetInfo:
-    """Describe a test set without a download. Raise InputError if its name is unknown."""
+def describe_test_set(name: str, langpair: str | None = None, registry: str | None = None) -> Facts:
+    """Describe a test set and, if its text is on this machine, a language pair.
+
+    Raise InputError for unknown names.
+    """
     from collections import Counter
 
     entry = catalogue.get_entry(name, registry)
@@ -170,41 +64,42 @@ def describe_test_set(
         entry.check_pair(langpair)
         if entry.folder is not None or cache.find_text(entry, langpair):
             test_set = testset(name, langpair, registry=registry, offline=True)
-            pair = PairInfo(
-                langpair=test_set.langpair,
-                segments=len(test_set),
-                fields=tuple(test_set.fields),
-                references=tuple(test_set.references),
-                preferred=test_set.preferred,
-                documents=None if test_set.documents is None else len({*test_set.documents}),
-                domains={**Counter(test_set.domains or ())},
-                origlangs={**Counter(test_set.origlangs or ())},
-                systems=tuple(test_set.systems),
-            )
+            documents = test_set.documents
+            pair = {
+                "langpair": test_set.langpair,
+                "segments": len(test_set),
+                "fields": list(test_set.fields),
+                "references": list(test_set.references),
+                "preferred": list(test_set.preferred),
+                "documents": None if documents is None else len({*documents}),
+                "domains": {**Counter(test_set.domains or ())},
+                "origlangs": {**Counter(test_set.origlangs or ())},
+                "systems": list(test_set.systems),
+            }
     translators = {pair_name: entry.preferred_translators(pair_name) for pair_name in entry.pairs}
     folders = _list_folders(entry)
-    return TestSetInfo(
-        name=entry.name,
-        description=entry.description,
-        kind=entry.kind,
-        released=entry.released,
-        licence=entry.licence,
-        instructions=entry.instructions,
-        citation=entry.bibtex,
-        archives=tuple(asdict(archive) for archive in entry.archives),
-        langpairs=tuple(entry.pairs),
-        languages=tuple(entry.languages),
-        preferred={pair: refs for pair, refs in translators.items() if refs is not None},
-        segments={**entry.segments},
-        here=_is_downloaded(entry),
-        folder=next(filter(os.path.isdir, folders), folders[-1]),
-        sources=tuple(
+    return {
+        "name": entry.name,
+        "description": entry.description,
+        "kind": entry.kind,
+        "archives": list(map(asdict, entry.archives)),
+        "langpairs": entry.pairs,
+        "languages": list(entry.languages),
+        "preferred": {name: list(refs) for name, refs in translators.items() if refs is not None},
+        "segments": {**entry.segments},
+        "released": entry.released,
+        "licence": entry.licence,
+        "citation": entry.bibtex,
+        "instructions": entry.instructions,
+        "here": _is_downloaded(entry),
+        "folder": next(filter(os.path.isdir, folders), folders[-1]),
+        "sources": [
             record
             for folder in folders
             for record in cache.read_source_file(folder).get("archives", ())
-        ),
-        pair=pair,
-    )
+        ],
+        "pair": pair,
+    }
 
 
 def _list_folders(entry: CatalogueEntry) -> tuple[str, ...]:
@@ -246,7 +141,7 @@ def fetch_test_sets(
     offline: bool | None = None,
     mirror: str | None = None,
     registry: str | None = None,
-) -> Iterator[FetchedTestSet]:
+) -> Iterator[Facts]:
     """Fetch test sets, extract the text of one or all language pairs, and yield the results.
 
     Raises InputError for an unknown name before anything is downloaded.
@@ -263,7 +158,7 @@ def _fetch_entries(
     langpair: str | None,
     offline: bool | None,
     mirror: str | None,
-) -> Iterator[FetchedTestSet]:
+) -> Iterator[Facts]:
     for entry in entries:
         with download.override_settings(offline=offline, mirror=mirror):
             if entry.folder is not None:
@@ -273,14 +168,14 @@ def _fetch_entries(
                 langpairs = [langpair] if langpair is not None else entry.pairs
                 texts_by_pair, receipts = cache.fetch_texts(entry, langpairs)
                 texts = [*texts_by_pair]
-        yield FetchedTestSet(
-            name=entry.name,
-            folder=entry.folder or cache.get_entry_folder(entry, cache.get_cache_root()),
-            langpairs=tuple(texts),
-            size=sum(receipt.size for receipt in receipts),
-            verified=tuple(receipt.verified for receipt in receipts),
-            licence=entry.licence,
-        )
+        yield {
+            "name": entry.name,
+            "folder": entry.folder or cache.get_entry_folder(entry, cache.get_cache_root()),
+            "langpairs": list(texts),
+            "size": sum(receipt.size for receipt in receipts),
+            "verified": [receipt.verified for receipt in receipts],
+            "licence": entry.licence,
+        }
 
 
 def list_test_sets_since(year: int) -> tuple[str, ...]:
@@ -294,7 +189,7 @@ def list_test_sets_since(year: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]:
+def add_test_set(path: str, name: str | None = None) -> list[Facts]:
     """Add an archive of a test set, identified by its checksum, or a user's folder.
 
     A folder contains files named en-de.src, en-de.ref or en-de.ref.A, en-de.docid … (or
@@ -305,7 +200,7 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
     """
     path = os.path.abspath(os.path.expanduser(path))
     if os.path.isdir(path):
-        return (_register_folder(path, name or os.path.basename(path)),)
+        return [_register_folder(path, name or os.path.basename(path))]
     try:
         md5, sha256 = download.compute_checksums(path)
     except OSError as error:
@@ -327,7 +222,7 @@ def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]
             "set. To add your own test set, unpack the archive and add the folder."
         )
     checksums = (md5, sha256, verified)
-    return tuple(_store_archive(each, archive, path, checksums) for each, archive in matches)
+    return [_store_archive(each, archive, path, checksums) for each, archive in matches]
 
 
 def _match_archive_by_name(
@@ -354,7 +249,7 @@ def _match_archive_by_name(
 
 def _store_archive(
     entry: CatalogueEntry, archive: Archive, path: str, checksums: tuple[str, str, str]
-) -> AddedTestSet:
+) -> Facts:
     """Copy an archive to the cache."""
     from shutil import copyfile
 
@@ -371,10 +266,10 @@ def _store_archive(
     method = verified or ("SHA-256" if archive.sha256 else "MD5" if archive.md5 else "")
     receipt = download.Receipt(path, os.path.getsize(target), md5, sha256, method)
     cache.record_receipts(entry, cache.get_writable_path(entry), [receipt])
-    return AddedTestSet(entry.name, target, tuple(entry.pairs))
+    return {"name": entry.name, "path": target, "langpairs": entry.pairs}
 
 
-def _register_folder(path: str, name: str) -> AddedTestSet:
+def _register_folder(path: str, name: str) -> Facts:
     """Write a registry for a user's folder."""
     import json
 
@@ -404,7 +299,7 @@ def _register_folder(path: str, name: str) -> AddedTestSet:
         raise
     except OSError as error:
         raise InputError(f"{registry} cannot be written: {error.strerror}") from None
-    return AddedTestSet(name, registry, tuple(entry.pairs))
+    return {"name": name, "path": registry, "langpairs": entry.pairs}
 
 
 def _get_registry_path(name: str) -> str:
@@ -481,42 +376,43 @@ def show_fields(
     return zip(*map(test_set.read_field, names), strict=True)
 
 
-def verify_test_sets(
-    name: str | None = None, registry: str | None = None
-) -> tuple[VerifiedFile, ...]:
+def verify_test_sets(name: str | None = None, registry: str | None = None) -> list[Facts]:
     """Compare all local files of one or all test sets with their checksums."""
     entries = catalogue.load_entries(registry)
     selected = entries.values() if name is None else [catalogue.get_entry(name, registry)]
-    return tuple(verified_file for entry in selected for verified_file in _verify_entry(entry))
+    return [
+        {"name": entry.name, "path": path, "problem": problem}
+        for entry in selected
+        for path, problem in _verify_entry(entry)
+    ]
 
 
-def _verify_entry(entry: CatalogueEntry) -> Iterator[VerifiedFile]:
+def _verify_entry(entry: CatalogueEntry) -> Iterator[tuple[str, str]]:
+    """Yield the path of each file and its problem, or ""."""
     if entry.folder is not None:
         for pair in entry.pairs:
             try:
                 text = cache.open_text(entry, pair)
             except InputError as error:
-                yield VerifiedFile(entry.name, entry.folder, str(error))
+                yield entry.folder, str(error)
             else:
-                yield from (
-                    VerifiedFile(entry.name, text.get_path(field), "") for field in text.fields
-                )
+                yield from ((text.get_path(field), "") for field in text.fields)
         return
     for archive in entry.archives:
         for path in cache.list_archive_paths(entry, archive):
             if os.path.exists(path):
                 is_intact = cache.verify_archive(path, archive) is not None
-                yield VerifiedFile(entry.name, path, "" if is_intact else "wrong checksum")
+                yield path, "" if is_intact else "wrong checksum"
     for folder in filter(os.path.isdir, _list_folders(entry)):
         for pair in _list_language_pairs(folder):
             yield from _verify_text(entry, pair, os.path.join(folder, pair))
 
 
-def _verify_text(entry: CatalogueEntry, langpair: str, folder: str) -> Iterator[VerifiedFile]:
+def _verify_text(entry: CatalogueEntry, langpair: str, folder: str) -> Iterator[tuple[str, str]]:
     try:
         text = cache.read_folder(folder)
     except (OSError, ValueError, KeyError, TypeError):
-        yield VerifiedFile(entry.name, os.path.join(folder, cache.FIELDS_FILE), "not readable")
+        yield os.path.join(folder, cache.FIELDS_FILE), "not readable"
         return
     checksums = entry.sha256.get(langpair, {})
     for field, properties in text.fields.items():
@@ -529,7 +425,7 @@ def _verify_text(entry: CatalogueEntry, langpair: str, folder: str) -> Iterator[
                 problem = "differs from the catalogue's text"
         except OSError as error:
             problem = error.strerror or "not readable"
-        yield VerifiedFile(entry.name, path, problem)
+        yield path, problem
 
 
 def find_folder(name: str, langpair: str | None = None, registry: str | None = None) -> str:
@@ -550,7 +446,7 @@ def find_folder(name: str, langpair: str | None = None, registry: str | None = N
     raise InputError(f"{name} is not on this machine. Run: truebleu testset get {name}")
 
 
-def remove_test_set(name: str) -> RemovedTestSet:
+def remove_test_set(name: str) -> Facts:
     """Remove all cached versions of a test set. For a user's folder, also remove its registry.
 
     Files in layers and in sacreBLEU's folder are kept. Raises InputError if nothing is cached.
@@ -587,7 +483,7 @@ def remove_test_set(name: str) -> RemovedTestSet:
     if not folders:
         catalogue.get_entry(name)
         raise InputError(f"{name} is not in the cache ({root})")
-    return RemovedTestSet(name, tuple(folders), size)
+    return {"name": name, "folders": folders, "size": size}
 
 
 def find_test_set_by_length(segment_count: int, test_set: TestSet) -> str:

@@ -81,13 +81,9 @@ class LatencySettings(Record):
 
     @property
     def resampling(self) -> dict[str, Any]:
-        """The keyword arguments for resampling functions, such as the number of resamples."""
-        return {
-            "resamples": self.confidence,
-            "level": self.level,
-            "seed": self.seed,
-            "workers": self.workers,
-        }
+        """The keyword arguments for resampling functions."""
+        names = ("level", "seed", "workers")
+        return {"resamples": self.confidence, **{name: getattr(self, name) for name in names}}
 
 
 class IntervalOptions(TypedDict, total=False):
@@ -231,9 +227,8 @@ class LogResult:
         if settings.references is not None:
             self._add_bleu(settings.references)
         if not self.is_long:
-            simultaneity = measure_simultaneity(self.segments)
-            for metric in SIMULTANEITY:
-                self._store_score(metric, getattr(simultaneity, metric.lower()), None)
+            for metric, value in measure_simultaneity(self.segments).items():
+                self._store_score(metric, value, None)
 
     def _divide(self, use: str, method: str) -> list[TimedSegment]:
         """Divide the log into segments, and store the re-segmentation under the name `use`."""

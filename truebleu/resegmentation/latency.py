@@ -78,23 +78,6 @@ class LatencyScore:
         return self.segment_scores.count(None)
 
 
-@dataclass(frozen=True, slots=True)
-class Simultaneity:
-    """Percentages that show whether a system waits for the end of the segments.
-
-    swf: simultaneous words fraction, the share of units written before the end of the source.
-    efsw: expected fraction of simultaneous words, the share of the source before the mean delay.
-    """
-
-    swf: float | None
-    efsw: float | None
-
-    @property
-    def dsptv(self) -> float | None:
-        """EFSW minus SWF. The policy is probably degenerate if this is below -20 or above 20."""
-        return None if self.swf is None or self.efsw is None else self.efsw - self.swf
-
-
 def count_reference_units(reference: str, unit: str) -> int:
     """Return the length of a reference as SimulEval and OmniSTEval count it.
 
@@ -126,8 +109,13 @@ def score_latency(
     return LatencyScore(mean(valid_scores) if valid_scores else None, scores)
 
 
-def measure_simultaneity(segments: Iterable[TimedSegment]) -> Simultaneity:
-    """Return how much of the output the system wrote before the end of the source."""
+def measure_simultaneity(segments: Iterable[TimedSegment]) -> dict[str, float | None]:
+    """Return percentages that show whether a system waits for the end of the segments.
+
+    SWF: simultaneous words fraction, the share of units written before the end of the source.
+    EFSW: expected fraction of simultaneous words, the share of the source before the mean delay.
+    DSPTV: EFSW minus SWF. The policy is probably degenerate if this is below -20 or above 20.
+    """
     early_units = units = 0
     expected, sources = 0.0, 0.0
     for segment in segments:
@@ -138,10 +126,10 @@ def measure_simultaneity(segments: Iterable[TimedSegment]) -> Simultaneity:
             if yaal is not None:
                 expected += max(0.0, segment.source_length - yaal)
                 sources += segment.source_length
-    return Simultaneity(
-        100.0 * early_units / units if units else None,
-        100.0 * expected / sources if sources > 0 else None,
-    )
+    swf = 100.0 * early_units / units if units else None
+    efsw = 100.0 * expected / sources if sources > 0 else None
+    dsptv = None if swf is None or efsw is None else efsw - swf
+    return {"SWF": swf, "EFSW": efsw, "DSPTV": dsptv}
 
 
 def _compute_score(metric: str, segment: TimedSegment, delays: Sequence[float]) -> float | None:

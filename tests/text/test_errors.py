@@ -278,6 +278,8 @@ class Frame:
     ("call", "message"),
     [
         (lambda: truebleu.autorank([1]), "scores: expected a mapping from systems to scores"),
+        (lambda: truebleu.compare({"A": TEXTS}, TEXTS, scores=3), "scores: expected a mapping su"),
+        (lambda: truebleu.compare({"A": TEXTS}, TEXTS, lower_is_better=3), "lower_is_better=3: "),
         (lambda: truebleu.autorank(Frame()), "scores: expected a mapping from systems"),
         (lambda: truebleu.cite("bleu", test_sets="wmt24"), "test_sets='wmt24': expected a"),
         (lambda: truebleu.cite("bleu", test_sets=[1]), "name=1: expected the name of a test set"),
@@ -326,6 +328,8 @@ def test_wrong_type_of_another_argument_is_refused(call, message):
             r"sources: segment 2 is missing \(None\)",
         ),
         (lambda: truebleu.read_spans("spans.tsv", first=2), "first=2: expected a whole number"),
+        (lambda: truebleu.compare({"A": TEXTS}, TEXTS, baseline=0), "baseline: no system '0'"),
+        (lambda: truebleu.report({"A": TEXTS}, TEXTS, languages="en-de"), "expected a pair"),
         (
             lambda: truebleu.Accumulator("sari"),
             r"stats and compare of an engine read \(source=COLUMN\)",

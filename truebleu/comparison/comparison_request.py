@@ -269,14 +269,25 @@ class Request:
             )
 
     def _read_all_external_scores(self, external: ExternalScores, outputs: Any) -> None:
+        scores = {} if external.scores is None else external.scores
+        if not hasattr(scores, "items"):
+            raise TypeError(
+                'scores: expected a mapping such as {"COMET": {"A": [0.8, 0.7], "B": [0.9, 0.8]}}, '
+                f"found {scores!r:.40}"
+            )
         self.external_scores = {
             name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
-            for name, columns in (external.scores or {}).items()
+            for name, columns in scores.items()
         }
         # The options override the direction that a metric name implies.
         higher_names, lower_names = (
-            [names] if isinstance(names, str) else list(names)
-            for names in (external.higher_is_better, external.lower_is_better)
+            [names]
+            if isinstance(names, str)
+            else argument_checks.check_sequence(role, names, "names of scores")
+            for role, names in (
+                ("higher_is_better", external.higher_is_better),
+                ("lower_is_better", external.lower_is_better),
+            )
         )
         for role, names in (("higher_is_better", higher_names), ("lower_is_better", lower_names)):
             for name in names:

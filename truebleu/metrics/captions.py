@@ -277,7 +277,8 @@ class CIDEr(CaptionMetric):
             return None
         return (
             "CIDEr with df='corpus' weights n-grams by all references, so it cannot combine "
-            "partial results or score pairs. Pass df=document_frequencies(references)"
+            "partial results or score pairs. Pass df=document_frequencies(references) "
+            "(--cider-df FILE)"
         )
 
     @property

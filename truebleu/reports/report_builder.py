@@ -167,6 +167,8 @@ class ReportData:
         }
         self.is_redacted, self.commands = is_redacted, list(commands)
         self.title = title or _make_title(list(self.systems))
+        if not isinstance(languages, tuple | list | None) or (languages and len(languages) != 2):
+            raise ValueError(f"languages={languages!r:.40}: expected a pair, such as ('en', 'de')")
         self.languages = languages or _find_languages(request)
         self.extra_entries, self.extra_blocks = self._check_inputs(inputs.word_counts)
         entry, blocks = segment_maps.describe_resegmentations(list(resegmentations.values()))

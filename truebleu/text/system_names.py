@@ -216,6 +216,7 @@ def find_system(name: str, names: Sequence[str], role: str) -> str:
     """
     from truebleu.text.argument_checks import suggest_names
 
+    name = str(name)
     if name in names:
         return name
     short_names = shorten_names(names)

@@ -216,6 +216,16 @@ def no_groups(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     assert sums.to_bytes() == compute_oracle_sums(table).to_bytes()
 
 
+def several_reference_columns(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
+    """Check two columns of references, one of which has nulls."""
+    table = make_rows(14)
+    batches = [table.make_batch(part, make, {}) for part in partition_rows(len(table.hyp), 14)]
+    sums = run(batches, metrics=METRICS, ref=["ref", "group"])
+    references = list(zip(table.ref, table.group, strict=True))
+    for metric in METRICS:
+        assert sums.score()[metric.name] == metric.score(table.hyp, references)
+
+
 def many_groups(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Check a table in which each row is a separate group."""
     table = make_rows(10, 2000)
@@ -274,6 +284,7 @@ CASES: dict[str, Callable[..., None]] = {
         nulls_skipped,
         nulls_raised,
         no_groups,
+        several_reference_columns,
         many_groups,
         buckets,
         sources,

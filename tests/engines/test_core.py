@@ -25,7 +25,7 @@ from contract import (
 from hypothesis import given
 from strategies import texts
 
-from truebleu import BLEU, CHRF, TER, InputError, _kernel, metric
+from truebleu import BLEU, CHRF, InputError, _kernel, metric
 from truebleu.engines import Sums, bucket_of
 from truebleu.engines.aggregates import STATE_COLUMNS
 from truebleu.metrics.nist import NIST
@@ -67,15 +67,6 @@ def run_through_tables(batches, metrics, **options):
     return Sums(metrics, **options).merge_state(pa.concat_tables(tables))
 
 
-@pytest.mark.parametrize("run", [run_merged, run_updated, run_streamed, run_through_tables])
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_contract(run, case):
-    case(run)
-
-
-# ---- tables of other packages ----
-
-
 class ArrowArrayOnly:
     """A table that only has `__arrow_c_array__`."""
 
@@ -86,12 +77,24 @@ class ArrowArrayOnly:
         return self.batch.__arrow_c_array__(requested_schema)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_contract_with_plain_arrow_arrays(case):
-    def run(batches, metrics, **options):
-        return run_merged(map(ArrowArrayOnly, batches), metrics, **options)
+def run_plain_arrays(batches, metrics, **options):
+    """Merge sums of tables of other packages."""
+    return run_merged(map(ArrowArrayOnly, batches), metrics, **options)
 
+
+RUNS = [run_merged, run_updated, run_streamed, run_through_tables, run_plain_arrays]
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_contract(run, case):
     case(run)
+
+
+def make_keyed_table(keys, **columns):
+    """Return a table of equal texts with a column of keys."""
+    texts = {"hyp": ["a"] * len(keys), "ref": ["a"] * len(keys)}
+    return pa.table({**texts, **columns, "key": keys})
 
 
 # ---- random rows ----
@@ -340,9 +343,9 @@ def test_keys_of_every_type_are_sorted_and_unchanged(name):
     key_type, values = KEY_VALUES[name]
     keys = [None, *values] * 3
     random.Random(1).shuffle(keys)
-    columns = {"hyp": pa.array(["a b"] * len(keys)), "ref": pa.array(["a c"] * len(keys))}
     key_array = pa.array(keys, key_type)
-    sums_of_all = Sums(by="key").update(pa.table({**columns, "key": key_array}))
+    rows = make_keyed_table(key_array)
+    sums_of_all = Sums(by="key").update(rows)
     assert sums_of_all.keys == [None, *values]
     table = pa.table(sums_of_all)
     table.validate(full=True)
@@ -354,49 +357,40 @@ def test_keys_of_every_type_are_sorted_and_unchanged(name):
     assert pickle.loads(pickle.dumps(sums_of_all)) == sums_of_all
     parts = Sums(by="key")
     for start in range(0, len(keys), 4):
-        parts.update(pa.table({**columns, "key": key_array}).slice(start, 4))
+        parts.update(rows.slice(start, 4))
     assert parts.to_bytes() == sums_of_all.to_bytes()
     if not pa.types.is_boolean(key_type):
-        encoded = pa.table({**columns, "key": key_array.dictionary_encode()})
+        encoded = make_keyed_table(key_array.dictionary_encode())
         assert Sums(by="key").update(encoded.slice(1)).update(encoded.slice(0, 1)) == sums_of_all
 
 
 @pytest.mark.parametrize(
-    ("first_type", "second_type", "common_type"),
+    ("key", "first_type", "second_type", "common_type"),
     [
-        (pa.int32(), pa.int64(), pa.int64()),
-        (pa.int8(), pa.uint16(), pa.int64()),
-        (pa.uint8(), pa.uint32(), pa.uint32()),
-        (pa.float32(), pa.float64(), pa.float64()),
-        (pa.null(), pa.date32(), pa.date32()),
-        (pa.string_view(), pa.large_string(), pa.string()),
-        (pa.large_binary(), pa.binary_view(), pa.binary()),
+        (1, pa.int32(), pa.int64(), pa.int64()),
+        (1, pa.int8(), pa.uint16(), pa.int64()),
+        (1, pa.uint8(), pa.uint32(), pa.uint32()),
+        (1, pa.float32(), pa.float64(), pa.float64()),
+        (dt.date(2020, 1, 1), pa.null(), pa.date32(), pa.date32()),
+        ("x", pa.string_view(), pa.large_string(), pa.string()),
+        (b"x", pa.large_binary(), pa.binary_view(), pa.binary()),
     ],
 )
-def test_equal_keys_of_different_types_form_one_group(first_type, second_type, common_type):
-    values = {pa.date32(): dt.date(2020, 1, 1), pa.string(): "x", pa.binary(): b"x"}.get(
-        common_type, 1
+def test_equal_keys_of_different_types_form_one_group(key, first_type, second_type, common_type):
+    keys = [None if first_type == pa.null() else key, key]
+    first, second = (
+        Sums(by="key").update(make_keyed_table(pa.array([key], key_type)))
+        for key, key_type in zip(keys, (first_type, second_type), strict=True)
     )
-    tables = [
-        pa.table({"hyp": ["a"], "ref": ["a"], "key": pa.array([key], form)})
-        for form, key in (
-            (first_type, None if first_type == pa.null() else values),
-            (second_type, values),
-        )
-    ]
-    sums = [Sums(by="key").update(table) for table in tables]
-    forward, backward = Sums(by="key"), Sums(by="key")
-    forward.merge(sums[0]).merge(sums[1])
-    backward.merge(sums[1]).merge(sums[0])
-    assert forward.to_bytes() == backward.to_bytes()
+    forward = Sums(by="key").merge(first).merge(second)
+    assert forward.to_bytes() == Sums(by="key").merge(second).merge(first).to_bytes()
     assert pa.table(forward).schema.field("key").type == common_type
-    assert len(forward) == (2 if first_type == pa.null() else 1)
+    assert forward.keys == list(dict.fromkeys(keys))
 
 
 def test_equal_floats_and_nans_form_one_group_each():
     keys = pa.array([0.0, -0.0, float("nan"), -float("nan"), None], pa.float64())
-    table = pa.table({"hyp": ["a"] * 5, "ref": ["a"] * 5, "key": keys})
-    sums = Sums(by="key").update(table)
+    sums = Sums(by="key").update(make_keyed_table(keys))
     none, zero, nan = sums.keys
     assert (none, str(zero), nan != nan) == (None, "0.0", True)
     assert sums.group_segments() == [1, 2, 2]
@@ -413,40 +407,38 @@ def test_equal_floats_and_nans_form_one_group_each():
     ids=["nanoseconds", "far away", "date with a time", "256 bits"],
 )
 def test_keys_outside_common_range_raise_error(values, message):
-    table = pa.table({"hyp": ["a"] * 2, "ref": ["a"] * 2, "key": values})
     with pytest.raises(InputError, match=f"^key: {message}"):
-        Sums(by="key").update(table)
+        Sums(by="key").update(make_keyed_table(values))
 
 
 def test_times_outside_python_range_are_integers():
     far = pa.array([2**62], pa.int64()).cast(pa.timestamp("us"))
-    sums = Sums(by="key").update(pa.table({"hyp": ["a"], "ref": ["a"], "key": far}))
+    sums = Sums(by="key").update(make_keyed_table(far))
     assert sums.keys == [2**62]
     assert pa.table(sums)["key"].equals(pa.chunked_array([far]))
 
 
+def make_time_keys(unit_count, key_type):
+    """Return the keys zero and one, given the number of units in one."""
+    is_64_bit = key_type.bit_width == 64
+    return pa.array([0, unit_count], pa.int64() if is_64_bit else pa.int32()).view(key_type)
+
+
 EQUAL_KEYS = {
     "moments": [
-        pa.array([0, 86_400], pa.int64()).cast(pa.timestamp("s", "Europe/Berlin")),
-        pa.array([0, 86_400_000_000_000], pa.int64()).cast(pa.timestamp("ns", "UTC")),
-        pa.array([0, 86_400_000], pa.int64()).cast(pa.timestamp("ms", "+05:00")),
+        make_time_keys(86_400, pa.timestamp("s", "Europe/Berlin")),
+        make_time_keys(86_400_000_000_000, pa.timestamp("ns", "UTC")),
+        make_time_keys(86_400_000, pa.timestamp("ms", "+05:00")),
     ],
     "clocks": [
-        pa.array([0, 1], pa.int64()).cast(pa.timestamp("s")),
-        pa.array([0, 1_000_000_000], pa.int64()).cast(pa.timestamp("ns")),
+        make_time_keys(1, pa.timestamp("s")),
+        make_time_keys(10**9, pa.timestamp("ns")),
     ],
-    "dates": [
-        pa.array([0, 1], pa.int32()).cast(pa.date32()),
-        pa.array([0, 86_400_000], pa.int64()).view(pa.date64()),
-    ],
-    "times of day": [
-        pa.array([0, 1], pa.int32()).cast(pa.time32("s")),
-        pa.array([0, 1_000_000_000], pa.int64()).cast(pa.time64("ns")),
-    ],
+    "dates": [make_time_keys(1, pa.date32()), make_time_keys(86_400_000, pa.date64())],
+    "times of day": [make_time_keys(1, pa.time32("s")), make_time_keys(10**9, pa.time64("ns"))],
     "decimals": [
-        pa.array([Decimal("1.50"), Decimal(-100)], pa.decimal128(9, 2)),
-        pa.array([Decimal("1.5"), Decimal(-100)], pa.decimal128(38, 3)),
-        pa.array([Decimal("1.5"), Decimal(-100)], pa.decimal256(70, 20)),
+        pa.array([Decimal("1.50"), Decimal(-100)], key_type)
+        for key_type in (pa.decimal128(9, 2), pa.decimal128(38, 3), pa.decimal256(70, 20))
     ],
     "strings": [
         pa.array(["a", None]),
@@ -459,10 +451,8 @@ EQUAL_KEYS = {
 
 @pytest.mark.parametrize("columns", EQUAL_KEYS.values(), ids=EQUAL_KEYS)
 def test_equal_keys_of_different_engines_are_one_key(columns):
-    sums_list = [
-        Sums(by="key").update(pa.table({"hyp": ["a", "b"], "ref": ["a", "c"], "key": column}))
-        for column in columns
-    ]
+    texts = {"hyp": ["a", "b"], "ref": ["a", "c"]}
+    sums_list = [Sums(by="key").update(make_keyed_table(column, **texts)) for column in columns]
     assert all(other_sums == sums_list[0] for other_sums in sums_list)
     for sums in sums_list[1:]:
         sums_list[0].merge(sums)
@@ -473,9 +463,7 @@ def test_equal_keys_of_different_engines_are_one_key(columns):
 
 def test_decimals_sort_by_value():
     values = list(map(Decimal, ["-1.01", "-1", "-0.5", "0", "0.25", "0.3", "1", "10", "1e35"]))
-    table = pa.table(
-        {"hyp": ["a"] * 9, "ref": ["a"] * 9, "key": pa.array(values[::-1], pa.decimal128(38, 2))}
-    )
+    table = make_keyed_table(pa.array(values[::-1], pa.decimal128(38, 2)))
     assert Sums(by="key").update(table).keys == values
     fine = table.slice(0, 1).set_column(2, "key", pa.array([Decimal("1e-9")]))
     sums = Sums(by="key").update(table).update(fine)
@@ -484,15 +472,8 @@ def test_decimals_sort_by_value():
 
 
 def test_key_columns_sort_in_order():
-    table = pa.table(
-        {
-            "hyp": ["a"] * 5,
-            "ref": ["a"] * 5,
-            "x": ["b", "a", None, "a", "ab"],
-            "y": [1, 10, 3, -2, None],
-        }
-    )
-    sums = Sums(by=("x", "y")).update(table)
+    table = make_keyed_table([1, 10, 3, -2, None], x=["b", "a", None, "a", "ab"])
+    sums = Sums(by=("x", "key")).update(table)
     assert sums.keys == [(None, 3), ("a", -2), ("a", 10), ("ab", None), ("b", 1)]
     assert Sums(by=["x"]).update(table).keys == [(None,), ("a",), ("ab",), ("b",)]
     assert set(sums.scores()) == set(sums.keys)
@@ -518,39 +499,29 @@ def test_buckets_equal_documented_hash():
     for text, fnv_hash in vectors.items():
         for identity in (text, text.encode()):
             assert bucket_of(identity, 2**63 - 1) == finalize_hash(fnv_hash) % (2**63 - 1)
-    expected_buckets = [
-        ("seg-17", 79),
-        ("北京", 746),
-        (0, 883),
-        (17, 245),
-        (-1, 373),
-        (2**63 - 1, 955),
+    buckets = {"seg-17": 79, "北京": 746, 0: 883, 17: 245, -1: 373, 2**63 - 1: 955}
+    assert {identity: bucket_of(identity, 1000) for identity in buckets} == buckets
+
+
+@pytest.mark.parametrize(
+    ("values", "id_types"),
+    [
+        (range(50), [pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.uint64()]),
+        (list("éabcd"), [pa.string(), pa.large_string(), pa.string_view(), pa.binary()]),
+    ],
+    ids=["integers", "strings"],
+)
+def test_bucket_does_not_depend_on_id_layout(values, id_types):
+    buckets = [bucket_of(value, 7) for value in values]
+    expected_counts = {(bucket,): buckets.count(bucket) for bucket in sorted(set(buckets))}
+    arrays = [pa.array(values, id_type) for id_type in id_types]
+    sums_list = [
+        Sums(bucket=("key", 7)).update(make_keyed_table(column))
+        for column in (*arrays, *(array.dictionary_encode() for array in arrays))
     ]
-    assert [
-        (identity, bucket_of(identity, 1000)) for identity, _ in expected_buckets
-    ] == expected_buckets
-
-
-def test_bucket_does_not_depend_on_id_layout():
-    for values, id_types in (
-        (list(range(50)), [pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.uint64()]),
-        (
-            [f"é{i}" for i in range(50)],
-            [pa.string(), pa.large_string(), pa.string_view(), pa.binary()],
-        ),
-    ):
-        sums_list = []
-        for id_type in id_types:
-            for column in (
-                pa.array(values, id_type),
-                pa.array(values, id_type).dictionary_encode(),
-            ):
-                table = pa.table({"hyp": ["a"] * 50, "ref": ["a"] * 50, "id": column})
-                sums_list.append(Sums(bucket=("id", 7)).update(table))
-        assert all(sums.to_bytes() == sums_list[0].to_bytes() for sums in sums_list)
-        counts = dict(zip(sums_list[0].keys, sums_list[0].group_segments(), strict=True))
-        buckets = [bucket_of(value, 7) for value in values]
-        assert counts == {(bucket,): buckets.count(bucket) for bucket in sorted(set(buckets))}
+    assert all(sums.to_bytes() == sums_list[0].to_bytes() for sums in sums_list)
+    counts = dict(zip(sums_list[0].keys, sums_list[0].group_segments(), strict=True))
+    assert counts == expected_counts
 
 
 def test_buckets_are_spread_evenly():
@@ -569,14 +540,11 @@ def test_null_ids_and_unsupported_id_types_raise_error():
         Sums(bucket=("id", 5)).update(table)
     with pytest.raises(InputError, match=r"x: expected ids to be strings, .*, found float64"):
         Sums(bucket=("x", 5)).update(table)
-    for wrong in ("id", ("id",), ("id", 1), ("id", "5"), (5, "id")):
-        with pytest.raises(ValueError, match="bucket="):
-            Sums(bucket=wrong)
 
 
 def test_bucketed_sums_have_equal_system_scores():
-    table = make_rows(21)
-    batch = table.make_batch(range(300), _make_batch_with_ids, {})
+    batch = make_rows(21).make_batch(range(300), make_pyarrow_batch, {})
+    batch = batch.append_column("id", pa.array(range(300)))
     plain = Sums(METRICS, by="group").update(batch)
     bucketed = Sums(METRICS, by="group", bucket=("id", 8)).update(batch)
     assert bucketed.scores() == plain.scores()
@@ -586,21 +554,14 @@ def test_bucketed_sums_have_equal_system_scores():
     assert len(bucketed) == 40
 
 
-def _make_batch_with_ids(columns, layouts):
-    columns = {**columns, "id": list(range(len(columns["hyp"])))}
-    return pa.record_batch({name: pa.array(values) for name, values in columns.items()})
-
-
 # ---- metrics ----
 
 
 def test_metrics_by_name_signature_and_object():
     table = pa.table(TEXT)
-    names = ("bleu", "chrf", "chrf+", "chrf++", "ter", "mteval-v13a")
-    for name, score in Sums(names).update(table).score().items():
-        same = {"bleu": BLEU(), "chrf": CHRF(), "chrf+": CHRF(word_order=1), "ter": TER()}
-        if name in same:
-            assert score == same[name].score(*TEXT.values())
+    scores = Sums(("bleu", "chrf", "chrf+", "ter", "mteval-v13a")).update(table).score()
+    for name, score in scores.items():
+        assert score == metric(name).score(*TEXT.values())
     signature = str(BLEU("intl").signature(1))
     assert Sums(signature).metrics == (metric(signature),)
     assert Sums(CHRF()).update(table).score() == CHRF().score(*TEXT.values())
@@ -644,15 +605,7 @@ def test_tokenizer_errors_propagate():
         Sums(BLEU(tokenize=failing)).update(pa.table(TEXT))
 
 
-def test_non_additive_metrics_raise_error():
-    with pytest.raises(ValueError, match=r"NIST .* partial results cannot be combined"):
-        Sums(NIST())
-    with pytest.raises(ValueError, match="averages segment scores"):
-        Sums(BLEU(aggregate="segments"))
-    with pytest.raises(ValueError, match=r"unknown metric 'blue'; did you mean 'bleu'\?"):
-        Sums("blue")
-    with pytest.raises(ValueError, match="metrics: expected at least one metric"):
-        Sums(())
+def test_metric_of_one_reference_raises_error_for_several():
     single = Sums(BLEU(reference_length="single"), ref=("ref", "hyp")).update(pa.table(TEXT))
     with pytest.raises(InputError, match="a segment has several"):
         single.score()
@@ -660,51 +613,44 @@ def test_non_additive_metrics_raise_error():
 
 # ---- bad input ----
 
-
-def test_unsupported_column_types_raise_error():
-    def check_rejected(message, sums, **columns):
-        with pytest.raises(InputError) as raised:
-            sums.update(pa.table({**TEXT, **columns}))
-        assert message in str(raised.value)
-
-    lists = [["a"], ["b"], []]
-    check_rejected("lists of strings, found an Arrow column of int64", Sums(), ref=[1, 2, 3])
-    check_rejected("found an Arrow column of boolean", Sums(), hyp=[True] * 3)
-    check_rejected("hyp: expected one string per row, found a column of lists", Sums(), hyp=lists)
-    check_rejected(
-        "ref: expected strings or lists of strings, found lists of lists",
-        Sums(),
-        ref=[[references] for references in lists],
-    )
-    check_rejected("dictionaries of them, found list", Sums(by="key"), key=lists)
-    check_rejected(
-        "key: expected keys to be strings, integers, floats, booleans, dates, times",
-        Sums(by="key"),
-        key=[{"a": 1}] * 3,
-    )
-    encoded = pa.RunEndEncodedArray.from_arrays([1, 3], ["a", "b"])
-    check_rejected("found an Arrow column of run-end encoded values", Sums(), ref=encoded)
-    check_rejected(
-        "dictionaries of them, found run-end encoded values", Sums(by="key"), key=encoded
-    )
-    with pytest.raises(InputError, match="key: incompatible types"):
-        Sums(by="key").update(pa.table({**TEXT, "key": ["a"] * 3})).update(
-            pa.table({**TEXT, "key": [1] * 3})
-        )
+LISTS_OF_TEXT = [["a"], ["b"], []]
+ENCODED = pa.RunEndEncodedArray.from_arrays([1, 3], ["a", "b"])
 
 
-def test_missing_and_duplicate_columns_raise_error():
-    with pytest.raises(
-        InputError, match=r"no column 'hyp'; did you mean 'hyps'\? Available: hyps, ref"
-    ):
-        Sums().update(pa.table({"hyps": ["a"], "ref": ["a"]}))
-    twice = pa.Table.from_arrays([pa.array(["a"])] * 3, ["hyp", "ref", "ref"])
-    with pytest.raises(InputError, match="duplicate column 'ref'"):
-        Sums().update(twice)
-    with pytest.raises(
-        InputError, match=r"rows: expected a table with named columns.*, found an Arrow column"
-    ):
-        Sums().update(pa.array(["a"]))
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"ref": [1, 2, 3]}, "lists of strings, found an Arrow column of int64"),
+        ({"hyp": [True] * 3}, "found an Arrow column of boolean"),
+        ({"hyp": LISTS_OF_TEXT}, "hyp: expected one string per row, found a column of lists"),
+        ({"ref": [LISTS_OF_TEXT] * 3}, "ref: expected strings or lists .*, found lists of lists"),
+        ({"key": LISTS_OF_TEXT}, "dictionaries of them, found list"),
+        ({"key": [{"a": 1}] * 3}, "key: expected keys to be strings, integers, .*, dates, times"),
+        ({"ref": ENCODED}, "found an Arrow column of run-end encoded values"),
+        ({"key": ENCODED}, "dictionaries of them, found run-end encoded values"),
+        ({"key": [1] * 3}, "key: incompatible types"),
+    ],
+)
+def test_unsupported_column_types_raise_error(columns, message):
+    sums = Sums(by="key" if "key" in columns else None)
+    if "incompatible" in message:
+        sums.update(pa.table({**TEXT, "key": ["a"] * 3}))
+    with pytest.raises(InputError, match=message):
+        sums.update(pa.table({**TEXT, **columns}))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pa.table({"hyps": ["a"], "ref": ["a"]}), r"no column 'hyp'; .* 'hyps'\? Available: hyps,"),
+        (pa.table([["a"]] * 3, ["hyp", "ref", "ref"]), "duplicate column 'ref'"),
+        (pa.array(["a"]), r"rows: expected a table with named columns.*, found an Arrow column"),
+    ],
+    ids=["missing", "duplicate", "no columns"],
+)
+def test_missing_and_duplicate_columns_raise_error(table, message):
+    with pytest.raises(InputError, match=message):
+        Sums().update(table)
 
 
 @pytest.mark.parametrize("value", [[1, 2], {"hyp": ["a"]}, "file.parquet", None])
@@ -752,19 +698,29 @@ def test_invalid_utf8_error_names_row():
         Sums(nulls="skip").update(pa.table({"hyp": hyp, "ref": bad}))
 
 
-def test_invalid_options_raise_error():
-    with pytest.raises(ValueError, match="unknown nulls 'drop'; available: raise, skip"):
-        Sums(nulls="drop")
-    with pytest.raises(ValueError, match="workers=0"):
-        Sums(workers=0)
-    with pytest.raises(ValueError, match="'segments' is the name of a result column"):
-        Sums(by="segments")
-    with pytest.raises(ValueError, match="duplicate column 'x'"):
-        Sums(by=("x", "x"))
-    with pytest.raises(ValueError, match="ref: expected at least one reference column"):
-        Sums(ref=())
-    with pytest.raises(TypeError, match="expected column names"):
-        Sums(by=(1,))
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": NIST()}, "NIST .* partial results cannot be combined"),
+        ({"metrics": BLEU(aggregate="segments")}, "averages segment scores"),
+        ({"metrics": "blue"}, r"unknown metric 'blue'; did you mean 'bleu'\?"),
+        ({"metrics": ()}, "metrics: expected at least one metric"),
+        ({"nulls": "drop"}, "unknown nulls 'drop'; available: raise, skip"),
+        ({"workers": 0}, "workers=0"),
+        ({"by": "segments"}, "'segments' is the name of a result column"),
+        ({"by": ("x", "x")}, "duplicate column 'x'"),
+        ({"by": (1,)}, "expected column names"),
+        ({"ref": ()}, "ref: expected at least one reference column"),
+        *(
+            ({"bucket": wrong}, "bucket=")
+            for wrong in ("id", ("id",), ("id", 1), ("id", "5"), (5, "id"))
+        ),
+    ],
+    ids=str,
+)
+def test_invalid_options_raise_error(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Sums(**options)
 
 
 # ---- tables of sums ----
@@ -801,16 +757,15 @@ def test_state_tables_with_other_layouts_are_read():
 
 def test_merging_incompatible_sums_raises_error():
     table = pa.table(TEXT)
-    sums = Sums("bleu").update(table)
-    for incompatible, message in (
-        (Sums("chrf"), r"sums with different metrics cannot be merged \(expected BLEU"),
-        (Sums("bleu", by="hyp"), r"different keys .* \(expected none, found hyp\)"),
-        (Sums("bleu", bucket=("hyp", 5)), "sums with different keys"),
+    sums, bucketed = Sums("bleu").update(table), Sums("bleu", bucket=("hyp", 5))
+    for first, incompatible, message in (
+        (sums, Sums("chrf"), r"sums with different metrics cannot be merged \(expected BLEU"),
+        (sums, Sums("bleu", by="hyp"), r"different keys .* \(expected none, found hyp\)"),
+        (sums, bucketed, "sums with different keys"),
+        (bucketed, Sums("bleu", bucket=("hyp", 6)), r"buckets .* \(expected 5, found 6\)"),
     ):
         with pytest.raises(InputError, match=message):
-            sums.merge(incompatible)
-    with pytest.raises(InputError, match=r"different buckets .* \(expected 5, found 6\)"):
-        Sums(bucket=("hyp", 5)).merge(Sums(bucket=("hyp", 6)))
+            first.merge(incompatible)
     with pytest.raises(InputError, match=r"cannot add statistics of chrF2.* to sums of BLEU"):
         sums.merge_state(pa.table(Sums("chrf").update(table)))
     with pytest.raises(TypeError, match="use merge_state for tables"):

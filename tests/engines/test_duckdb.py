@@ -1,5 +1,6 @@
 """DuckDB: sums of relations, SQL and files are exact, in bounded memory."""
 
+import csv
 import gzip
 import json
 import random
@@ -134,12 +135,11 @@ def test_spark_output_folder(data_folder):
     (data_folder / "table.csv.gz").unlink()
     (data_folder / "table.jsonl").unlink()
     (data_folder / ".part-0.parquet.crc").touch()
-    assert engine.corpus_bleu(data_folder) == EXPECTED
-    assert engine.corpus_bleu(str(data_folder)) == EXPECTED
     failed = data_folder / "_temporary" / "0"
     failed.mkdir(parents=True)
     (failed / "part-0.parquet").write_bytes((data_folder / "part-0.parquet").read_bytes())
     assert engine.corpus_bleu(data_folder) == EXPECTED
+    assert engine.corpus_bleu(str(data_folder)) == EXPECTED
 
 
 def test_pattern_matching_folders_with_file_names(data_folder):
@@ -193,12 +193,6 @@ def test_dictionary_tokenizer(connection):
     assert expected.value > 0
 
 
-def test_several_columns_of_references(table):
-    table = table.append_column("ref2", table["hyp"])
-    expected = truebleu.BLEU().score(TEXT.hyp, list(zip(TEXT.ref, TEXT.hyp, strict=True)))
-    assert engine.corpus_bleu(table, ref=["ref", "ref2"]) == expected
-
-
 # ---- text columns ----
 
 
@@ -209,23 +203,19 @@ def test_text_columns_are_always_strings(tmp_path, end):
     texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'", '"a" b']
     path = tmp_path / f"texts.{end}"
     if end == "csv":
-        import csv
-
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([["hyp", "ref"], *zip(texts, texts, strict=True)])
     elif end == "tsv":
         texts.remove("two\nlines")
         path.write_text("hyp\tref\n" + "".join(f"{text}\t{text}\n" for text in texts))
     else:
-        import json
-
         lines = [json.dumps({"hyp": text, "ref": text}) for text in texts]
         path.write_text("".join(f"{line}\n" for line in lines))
-    sums = engine.sums(path, metrics=truebleu.CHRF(whitespace=True), by="hyp")
-    assert sorted(sums.keys) == sorted(texts)
     # Each text is also its reference.
-    expected = truebleu.CHRF(whitespace=True).score(texts, texts)
-    assert sums.score() == expected
+    metric = truebleu.CHRF(whitespace=True)
+    sums = engine.sums(path, metrics=metric, by="hyp")
+    assert sorted(sums.keys) == sorted(texts)
+    assert sums.score() == metric.score(texts, texts)
 
 
 def test_date_columns_stay_strings(tmp_path):
@@ -233,8 +223,7 @@ def test_date_columns_stay_strings(tmp_path):
     path = tmp_path / "dates.jsonl"
     path.write_text('{"hyp": "2022-1-1", "ref": "2022-1-1", "by": "2022-1-1"}\n')
     sums = engine.sums(path, by="by")
-    assert sums.keys == ["2022-1-1"]
-    assert sums.score().hypothesis_length == 5
+    assert (sums.keys, sums.score().hypothesis_length) == (["2022-1-1"], 5)
 
 
 def test_json_lists_and_strings_of_references(tmp_path):
@@ -243,10 +232,8 @@ def test_json_lists_and_strings_of_references(tmp_path):
         '{"hyp": "a b c d e", "ref": ["x", "a b c d"]}\n{"hyp": "a b", "ref": "a b"}\n'
         '{"hyp": "c", "ref": [null, "c"]}\n'
     )
-    expected = truebleu.BLEU().score(
-        ["a b c d e", "a b", "c"], [("x", "a b c d"), "a b", (None, "c")]
-    )
-    assert engine.corpus_bleu(path) == expected
+    references = [("x", "a b c d"), "a b", (None, "c")]
+    assert engine.corpus_bleu(path) == truebleu.bleu(["a b c d e", "a b", "c"], references)
 
 
 @pytest.mark.parametrize("hyp", ["[1]", "5", '{"a": 1}', "true", '["a", "b"]'])
@@ -310,8 +297,10 @@ def compress(data: bytes, end: str) -> bytes:
     return data
 
 
-def test_json_arrays_and_json_lines_together(tmp_path):
-    (tmp_path / "0.json").write_text('[{"hyp": "a b c d", "ref": "a b c d"}]')
+@pytest.mark.parametrize("end", ["json", "json.gz", "json.zst"])
+def test_json_arrays_and_json_lines_together(tmp_path, end):
+    array = compress(b'[{"hyp": "a b c d", "ref": "a b c d"}]', end)
+    (tmp_path / f"0.{end}").write_bytes(array)
     (tmp_path / "1.jsonl").write_text('{"hyp": "a b c x", "ref": "a b c d"}\n')
     assert engine.corpus_bleu(tmp_path) == truebleu.bleu(["a b c d", "a b c x"], ["a b c d"] * 2)
 
@@ -328,24 +317,14 @@ def test_duplicate_columns_raise_error(tmp_path, end):
         engine.corpus_bleu(path)
 
 
-@pytest.mark.parametrize("end", ["json", "json.gz", "json.zst"])
-def test_json_arrays(tmp_path, end):
-    path = tmp_path / f"a.{end}"
-    path.write_bytes(compress(b'[{"hyp": "a b c d", "ref": "a b c d"}]', end))
-    assert engine.corpus_bleu(path) == truebleu.bleu(["a b c d"], ["a b c d"])
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("end", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("end", ["csv", "jsonl"])
 def test_ten_megabyte_segments(tmp_path, end):
+    """`test_50_megabyte_row` reads a Parquet file."""
     hyp, ref = "the cat sat on a mat, " * 480_000, "the cat sat on the mat, " * 440_000
+    line = json.dumps({"hyp": hyp, "ref": ref})
     path = tmp_path / f"long.{end}"
-    if end == "parquet":
-        pq.write_table(pa.table({"hyp": [hyp], "ref": [ref]}), path)
-    elif end == "csv":
-        path.write_text(f'hyp,ref\n"{hyp}","{ref}"\n')
-    else:
-        path.write_text(json.dumps({"hyp": hyp, "ref": ref}) + "\n")
+    path.write_text(f'hyp,ref\n"{hyp}","{ref}"\n' if end == "csv" else f"{line}\n")
     assert engine.corpus_bleu(path) == truebleu.bleu([hyp], [ref])
 
 
@@ -393,11 +372,8 @@ def join_groups(hypotheses, references, on="id", **options) -> dict:
 
 def join_by_hand(tables_to_join):
     left, right = tables_to_join
-    refs = dict(zip(right["id"].to_pylist(), right["ref"].to_pylist(), strict=True))
-    domains = dict(zip(right["id"].to_pylist(), right["domain"].to_pylist(), strict=True))
-    ids = left["id"].to_pylist()
-    table = left.append_column("ref", pa.array([refs[i] for i in ids]))
-    return table.append_column("domain", pa.array([domains[i] for i in ids]))
+    rows = {row["id"]: row for row in right.to_pylist()}
+    return pa.Table.from_pylist([row | rows[row["id"]] for row in left.to_pylist()])
 
 
 @pytest.fixture
@@ -421,12 +397,10 @@ def test_join_by_id(tables_to_join, tmp_path):
     assert sums.to_bytes() == expected
 
 
-def test_csv_ids_match_numbers(tables_to_join, expected_scores, tmp_path):
+def test_csv_ids_match_numbers(tables_to_join, expected_scores, connection, tmp_path):
     left, right = tables_to_join
-    with duckdb.connect() as connection:
-        connection.from_arrow(right).write_csv(str(tmp_path / "right.csv"))
-    scores = join_groups(left, tmp_path / "right.csv")
-    assert scores == expected_scores
+    connection.from_arrow(right).write_csv(str(tmp_path / "right.csv"))
+    assert join_groups(left, tmp_path / "right.csv") == expected_scores
 
 
 def test_join_with_equal_text_column_names(tables_to_join, expected_scores, tmp_path):
@@ -434,8 +408,7 @@ def test_join_with_equal_text_column_names(tables_to_join, expected_scores, tmp_
     pq.write_table(left.rename_columns(["id", "system", "text"]), tmp_path / "left.parquet")
     pq.write_table(right.rename_columns(["id", "text", "domain"]), tmp_path / "right.parquet")
     names = {"hyp": "text", "ref": "text", "references": tmp_path / "right.parquet", "on": "id"}
-    scores = score_groups(tmp_path / "left.parquet", **names)
-    assert scores == expected_scores
+    assert score_groups(tmp_path / "left.parquet", **names) == expected_scores
     by_text = engine.sums(tmp_path / "left.parquet", by=["system", "text"], **names)
     assert by_text.score() == engine.corpus_bleu(join_by_hand(tables_to_join))
     gaps = pa.array([None, *right["ref"].to_pylist()[1:]])
@@ -470,8 +443,7 @@ def test_different_connections_raise_error(tables_to_join, expected_scores, conn
     options = {"references": tmp_path / "right.parquet", "on": "id", "by": "system"}
     with pytest.raises(InputError, match=r"different connections. Pass .* connection="):
         engine.corpus_bleu(relation, **options)
-    scores = score_groups(relation, connection=connection, **options)
-    assert scores == expected_scores
+    assert score_groups(relation, connection=connection, **options) == expected_scores
 
 
 def test_join_by_several_columns(tables_to_join, expected_scores):
@@ -481,8 +453,7 @@ def test_join_by_several_columns(tables_to_join, expected_scores):
         )
         for side in tables_to_join
     )
-    scores = join_groups(left, right, on=["part", "id"])
-    assert scores == expected_scores
+    assert join_groups(left, right, on=["part", "id"]) == expected_scores
 
 
 def test_unmatched_ids_raise_error(tables_to_join):
@@ -535,8 +506,7 @@ def test_test_sets_may_have_different_systems(tables_to_join):
 )
 def test_id_column_may_have_internal_names(tables_to_join, name):
     left, right = (side.rename_columns([name, *side.column_names[1:]]) for side in tables_to_join)
-    scores = join_groups(left, right, on=name, by=["system", "domain"])
-    assert len(scores) == 4
+    assert len(join_groups(left, right, on=name, by=["system", "domain"])) == 4
 
 
 def test_unmatched_rows_can_be_skipped_with_warning(tables_to_join):
@@ -562,53 +532,39 @@ def test_null_ids_are_unmatched(tables_to_join):
     left, right = tables_to_join
     ids = [None if i == 0 else i for i in left["id"].to_pylist()]
     with pytest.raises(InputError, match=r"hypotheses without a reference \(null\)"):
-        engine.corpus_bleu(
-            left.set_column(0, "id", pa.array(ids)), references=right, on="id", by="system"
-        )
+        join_groups(left.set_column(0, "id", pa.array(ids)), right)
+
+
+@pytest.fixture
+def large_files(connection, tmp_path):
+    """Return files of hypotheses and references to join, which need more than 100 MB of memory."""
+    for name, order in (("hyp", "id + 3"), ("ref", "id + 5")):
+        rows = f"SELECT i AS id, repeat(md5(i::VARCHAR), 8) AS {name} FROM range(400000) t(i)"
+        query = f"COPY ({rows} ORDER BY hash({order})) TO '{tmp_path}/{name}.parquet'"
+        connection.execute(query)
+    return tmp_path / "hyp.parquet", tmp_path / "ref.parquet"
 
 
 @pytest.mark.thorough
-def test_large_join_spills_to_disk(tmp_path):
-    """Join more text than DuckDB may keep in memory."""
-    with duckdb.connect() as connection:
-        text = "repeat(md5(i::VARCHAR), 8)"
-        source = f"(SELECT i AS id, {text} AS hyp, {text} AS ref FROM range(400000) t(i))"
-        for name in ("hyp", "ref"):
-            connection.execute(
-                f"COPY (SELECT id, {name} FROM {source} ORDER BY hash(id + {len(name)})) "
-                f"TO '{tmp_path}/{name}.parquet'"
-            )
-    score = engine.corpus_bleu(
-        tmp_path / "hyp.parquet",
-        references=tmp_path / "ref.parquet",
-        on="id",
-        tokenize="none",
-        max_order=1,
-        memory="100MB",
-    )
+def test_large_join_spills_to_disk(large_files):
+    hyp, ref = large_files
+    options = {"tokenize": "none", "max_order": 1, "memory": "100MB"}
+    score = engine.corpus_bleu(hyp, references=ref, on="id", **options)
     assert (round(score.value), score.hypothesis_length) == (100, 400_000)
 
 
 # ---- invalid input ----
 
 
-def test_full_disk_gives_one_line_error(tmp_path):
+def test_full_disk_gives_one_line_error(large_files, connection, tmp_path):
     """DuckDB gives the same message for a full disk and for a limit on temporary files."""
-    with duckdb.connect() as connection:
-        for name in ("hyp", "ref"):
-            rows = f"SELECT i AS id, repeat(md5(i::VARCHAR), 8) AS {name} FROM range(400000) t(i)"
-            connection.execute(f"COPY ({rows}) TO '{tmp_path}/{name}.parquet'")
-        connection.execute(
-            f"SET temp_directory='{tmp_path}/spilled'; SET memory_limit='100MB'; "
-            "SET max_temp_directory_size='2MB'; SET threads=1"
-        )
-        with pytest.raises(InputError, match=r"temporary folder is full \(set TMPDIR") as raised:
-            engine.sums(
-                tmp_path / "hyp.parquet",
-                references=tmp_path / "ref.parquet",
-                on="id",
-                connection=connection,
-            )
+    hyp, ref = large_files
+    connection.execute(
+        f"SET temp_directory='{tmp_path}/spilled'; SET memory_limit='100MB'; "
+        "SET max_temp_directory_size='2MB'; SET threads=1"
+    )
+    with pytest.raises(InputError, match=r"temporary folder is full \(set TMPDIR") as raised:
+        engine.sums(hyp, references=ref, on="id", connection=connection)
     assert len(str(raised.value)) <= 300
     assert "\n" not in str(raised.value)
 
@@ -624,13 +580,22 @@ def test_struct_fields_require_sql(tmp_path):
     assert score == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
-def test_unsupported_column_types_raise_error(connection):
-    with pytest.raises(InputError, match=r"column 'hyp' is of type INTEGER; expected strings"):
-        engine.corpus_bleu(connection.sql("SELECT 1 hyp, 'b' ref"))
-    with pytest.raises(InputError, match=r"'ref' is of type INTEGER\[\]; expected strings or"):
-        engine.corpus_bleu(connection.sql("SELECT 'a' hyp, [1] ref"))
-    with pytest.raises(InputError, match="'hyp' is of type VARCHAR"):
-        engine.corpus_bleu(connection.sql("SELECT ['a'] hyp, 'a' ref"))
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT 1 hyp, 'b' ref", "column 'hyp' is of type INTEGER; expected strings"),
+        ("SELECT 'a' hyp, [1] ref", r"'ref' is of type INTEGER\[\]; expected strings or"),
+        ("SELECT ['a'] hyp, 'a' ref", "'hyp' is of type VARCHAR"),
+        ("SELECT * FROM nowhere", "nowhere"),
+        ("CREATE TABLE t (hyp VARCHAR)", "no column 'hyp'|no rows"),
+    ],
+)
+def test_sql_without_text_raises_error(sql, message):
+    with pytest.raises(InputError, match=message):
+        engine.corpus_bleu(sql)
+
+
+def test_arrays_of_references_are_read(connection):
     fixed = connection.sql("SELECT 'a b c d' hyp, ['a b', 'a b c d']::VARCHAR[2] ref")
     assert engine.corpus_bleu(fixed) == truebleu.bleu(["a b c d"], [["a b", "a b c d"]])
 
@@ -657,46 +622,25 @@ def test_unreadable_files_raise_error(tmp_path):
         engine.corpus_bleu([tmp_path / "broken.parquet", tmp_path / "other.csv"])
 
 
-def test_damaged_file_is_named(data_folder):
-    """The error occurs while rows are read, and names the file."""
-    path = data_folder / "part-0.parquet"
-    data = bytearray(path.read_bytes())
-    data[len(data) // 3 : len(data) // 3 + 400] = bytes(400)
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=r"part-0\.parquet"):
-        engine.corpus_bleu(path)
-
-
-def test_invalid_utf8_raises_error(tmp_path):
-    (tmp_path / "latin.csv").write_bytes("hyp,ref\nnaïve,b\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin\.csv.*utf-8"):
-        engine.corpus_bleu(tmp_path / "latin.csv")
-
-
-CSV_ERRORS = {
-    "hyp,ref,x\na,b,c\na,b\n": "Line: 3 Expected Number of Columns: 3 Found: 2",
-    "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
-    'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
-    "hyp,ref\na,b\r\nc,d\n": r"mixed line endings: \\n and \\r\\n",
-    "hyp;ref\na;b\n": "no column 'hyp'.*; expected column names separated by commas",
-    "hyp,ref\nä,b\n": "invalid UTF-8",
-}
-
-
-@pytest.mark.parametrize("text", CSV_ERRORS)
-def test_invalid_csv_raises_error(tmp_path, text):
-    (tmp_path / "0.csv").write_text("hyp,ref\na,b\n")
-    (tmp_path / "1.csv").write_bytes(text.encode("utf-16" if "ä" in text else "utf-8"))
-    with pytest.raises(InputError, match=CSV_ERRORS[text]) as raised:
-        engine.corpus_bleu(tmp_path / "1.csv")
-    assert "1.csv" in str(raised.value)
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("1.csv", b"hyp,ref,x\na,b,c\na,b\n", "Line: 3 Expected Number of Columns: 3 Found: 2"),
+        ("1.csv", b"hyp,ref\na,b\na,b,c\n", "Line: 3 Expected Number of Columns: 2 Found: 3"),
+        ("1.csv", b'hyp,ref\n"a,b\n', "Line: 2 .*unterminated quote"),
+        ("1.csv", b"hyp,ref\na,b\r\nc,d\n", r"mixed line endings: \\n and \\r\\n"),
+        ("1.csv", b"hyp;ref\na;b\n", "no column 'hyp'.*; expected column names separated by comma"),
+        ("1.csv", "hyp,ref\nä,b\n".encode("utf-16"), "invalid UTF-8"),
+        ("1.csv", "hyp,ref\nä,b\n".encode("latin-1"), "utf-8"),
+        ("1.json", b"[]", r"1\.json: expected JSON"),
+    ],
+)
+def test_invalid_csv_or_json_raises_error(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message) as raised:
+        engine.corpus_bleu(tmp_path / name)
+    assert name in str(raised.value)
     assert "sniffing" not in str(raised.value)
-
-
-def test_json_without_objects_raises_error(tmp_path):
-    (tmp_path / "a.json").write_text("[]")
-    with pytest.raises(InputError, match=r"a\.json: expected JSON"):
-        engine.corpus_bleu(tmp_path / "a.json")
 
 
 def test_error_while_streaming_names_file(tmp_path):
@@ -730,13 +674,6 @@ def test_table_names(connection, table):
         relation = closed_connection.from_arrow(table)
     with pytest.raises(InputError, match="closed"):
         engine.corpus_bleu(relation)
-
-
-def test_invalid_sql_raises_error(connection):
-    with pytest.raises(InputError, match="nowhere"):
-        engine.corpus_bleu("SELECT * FROM nowhere")
-    with pytest.raises(InputError, match=r"no column 'hyp'|no rows"):
-        engine.corpus_bleu("CREATE TABLE t (hyp VARCHAR)")
 
 
 def test_new_connection_does_not_read_python_variables():
@@ -854,14 +791,11 @@ def test_pyarrow_is_optional(data_folder, table):
     script = f"""
 import sys
 sys.modules["pyarrow"] = None
-from pathlib import Path
 from truebleu.engines import duckdb as engine
-folder = Path({str(data_folder)!r})
-print(engine.sums(folder / "part-*.parquet", by="system").to_bytes().hex())
-print(engine.sums(folder / "table.csv.gz", by="system").to_bytes().hex())
-right = f"SELECT id, ref FROM '{{folder}}/part-*.parquet'"
-left = folder / "table.jsonl"
-print(engine.sums(left, by="system", references=right, on="id").to_bytes().hex())
+print(engine.sums("{data_folder}/part-*.parquet", by="system").to_bytes().hex())
+print(engine.sums("{data_folder}/table.csv.gz", by="system").to_bytes().hex())
+joined = {{"references": "SELECT id, ref FROM '{data_folder}/part-*.parquet'", "on": "id"}}
+print(engine.sums("{data_folder}/table.jsonl", by="system", **joined).to_bytes().hex())
 try:
     engine.register()
 except ImportError as error:

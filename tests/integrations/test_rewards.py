@@ -99,10 +99,8 @@ def test_equal_rows_are_scored_once(monkeypatch):
     reward = tb.reward("chrf", baseline="source")
     rewards = reward(["a b", "a c", "a b"] * 8, ["a b"] * 24, sources=["b a"] * 24)
     assert scored == ["a b", "a c", "b a"]
-    assert (
-        rewards
-        == [1 - score("b a", "a b"), score("a c", "a b") - score("b a", "a b"), rewards[0]] * 8
-    )
+    copied = score("b a", "a b")
+    assert rewards == [1 - copied, score("a c", "a b") - copied, 1 - copied] * 8
 
 
 def test_metric_that_depends_on_other_segments_scores_each_alone():
@@ -248,19 +246,16 @@ def test_mirrored_length_penalty_applies_to_longer_text_only():
     plain = tb.reward("chrf")
     texts = ["the cat", reference, f"{reference} {reference}", f"{reference} now"]
     factors = [1, 1, math.exp(1 - 8 / 4), math.exp(1 - 5 / 4)]
-    rewards = reward(texts, [reference] * 4)
-    assert rewards == [
-        value * factor for value, factor in zip(plain(texts, [reference] * 4), factors, strict=True)
-    ]
+    scores = plain(texts, [reference] * 4)
+    penalized = [value * factor for value, factor in zip(scores, factors, strict=True)]
+    assert reward(texts, [reference] * 4) == penalized
     # The closest reference has five words.
-    assert reward.one(texts[3], [reference, "the cat sat down then"]) == plain.one(
-        texts[3], [reference, "the cat sat down then"]
-    )
+    pair = texts[3], [reference, "the cat sat down then"]
+    assert reward.one(*pair) == plain.one(*pair)
     assert tb.reward("bleu", length_penalty="mirror").one("a", "") == 0
-    chinese = tb.reward(tb.BLEU("zh"), length_penalty="mirror")
-    assert chinese.one("下雨了下雨了", "下雨了") == score(
-        "下雨了下雨了", "下雨了", tb.BLEU("zh")
-    ) * math.exp(-1)
+    chinese, pair = tb.BLEU("zh"), ("下雨了下雨了", "下雨了")
+    penalized = tb.reward(chinese, length_penalty="mirror").one(*pair)
+    assert penalized == score(*pair, chinese) * math.exp(-1)
 
 
 # ---- errors, warnings and statistics ----
@@ -277,6 +272,7 @@ def test_mirrored_length_penalty_applies_to_longer_text_only():
         (["a", "b"], ["a"], "'references' has length 1 .expected 2: one value per"),
         (["a"], "a", "'references' is 'a' .expected a list with one value per completion"),
         ("a", ["a"], "'completions' is 'a'"),
+        (iter("a"), ["a"], "'completions' is <str_.*iterator .* .expected a list"),
         (["a"], None, "'references' is None"),
     ],
 )
@@ -304,11 +300,6 @@ def test_missing_package_is_not_an_invalid_row(monkeypatch):
     reward = tb.reward({"chrf": 0.7, "rouge-l+stem": 0.3}, on_error=0.0)
     with pytest.raises(ImportError, match=r"truebleu\[rouge\]"):
         reward(["a cat sat"], ["a cat sat"])
-
-
-def test_completions_without_a_length_are_refused():
-    with pytest.raises(tb.InputError, match=r"'completions' is <generator .* .expected a list"):
-        tb.reward("chrf")((text for text in ["a"]), ["a"])
 
 
 def test_on_error_is_the_reward_of_invalid_rows():
@@ -348,26 +339,17 @@ def test_group_baseline_without_group_raises_error(groups, message):
         ({"references": 3}, "references=3"),
         ({"strip_thinking": "no"}, "strip_thinking='no' .expected True or False"),
         ({"length_penalty": "mirror", "scale": -1}, "length_penalty would raise negative rewards"),
+        ({"length_penalty": "mirror", "metric": "ter"}, "length_penalty would raise negative rew"),
+        ({"strip_think": True}, r"reward\(\) has no parameter 'strip_think'; did you mean 'strip_"),
+        ({"metric": {}}, r"^metric=\{\}"),
+        ({"metric": {"chrf": None}}, "chrf_reward: the weight of chrF2=None"),
+        ({"metric": "chrff"}, "unknown metric 'chrff'"),
     ],
+    ids=str,
 )
 def test_invalid_options_raise_error(options, message):
-    with pytest.raises(ValueError, match=message):
-        tb.reward("chrf", **options)
-
-
-def test_invalid_metrics_raise_error():
-    with pytest.raises(ValueError, match=r"^metric=\{\}"):
-        tb.reward({})
-    with pytest.raises(ValueError, match=r"chrf_reward: the weight of chrF2=None"):
-        tb.reward({"chrf": None})
-    with pytest.raises(ValueError, match="unknown metric 'chrff'"):
-        tb.reward("chrff")
-    with pytest.raises(
-        TypeError, match=r"reward\(\) has no parameter 'strip_think'; did you mean 'strip_t"
-    ):
-        tb.reward("chrf", strip_think=True)
-    with pytest.raises(ValueError, match="length_penalty would raise"):
-        tb.reward("ter", length_penalty="mirror")
+    with pytest.raises((ValueError, TypeError), match=message):
+        tb.reward(**{"metric": "chrf", **options})
 
 
 def test_think_tags_in_more_than_5_percent_warn_once():
@@ -392,14 +374,8 @@ def test_statistics_count_texts():
     reward = tb.reward("chrf", strip_thinking=True)
     reward(["a", "a", "<think>", "b"], ["a", "a", "a", None])
     reward.one("a", "b")
-    assert reward.statistics == {
-        "calls": 2,
-        "completions": 5,
-        "scored": 3,
-        "blank": 1,
-        "thinking": 0,
-        "errors": 0,
-    }
+    text_counts = {"completions": 5, "scored": 3, "blank": 1, "thinking": 0, "errors": 0}
+    assert reward.statistics == {"calls": 2, **text_counts}
 
 
 # ---- the object ----
@@ -439,15 +415,15 @@ def test_pickled_reward_gives_the_same_rewards():
     assert copy([THINKING], ["it rains"]) == reward([THINKING], ["it rains"])
 
 
+def test_frozen_reward_rejects_assignment():
+    with pytest.raises(AttributeError):
+        tb.reward("chrf").scale = 2
+
+
 def run_coroutine(coroutine):
     """Run a coroutine in a thread, because browser tests leave a running loop in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
-
-
-def test_frozen_reward_rejects_assignment():
-    with pytest.raises(AttributeError):
-        tb.reward("chrf").scale = 2
 
 
 def test_rewards_are_equal_in_threads_and_coroutines(text):
@@ -527,12 +503,9 @@ def test_verl_calls():
     assert reward.verl(**call, ground_truth="it rains") == SCORE
     assert reward.verl(**call, ground_truth=["it rains", "x"], reward_router_address=None) == SCORE
     assert reward.verl(**{**call, "extra_info": None}, ground_truth="it rains") == SCORE
-    assert (
-        tb.reward("chrf", references="refs", strip_thinking=True).verl(
-            **{**call, "extra_info": {"refs": ["it rains"]}}, ground_truth=""
-        )
-        == SCORE
-    )
+    named = tb.reward("chrf", references="refs", strip_thinking=True)
+    extra_info = {"refs": ["it rains"]}
+    assert named.verl(**{**call, "extra_info": extra_info}, ground_truth="") == SCORE
     batch = {
         "data_sources": ["wmt24"] * 2,
         "solution_strs": [THINKING, "it rains"],
@@ -558,20 +531,10 @@ def test_verl_batch_reads_arrays():
     numpy = pytest.importorskip("numpy")
     references = numpy.array([None, None], dtype=object)
     references[:] = [numpy.array(["it rains", "x"], dtype=object), "it rains"]
-    infos = numpy.array([{"index": 1}, {"index": 1}], dtype=object)
-    rewards = tb.reward("chrf", references="refs").verl_batch(
-        data_sources=infos,
-        solution_strs=["it rains"] * 2,
-        ground_truths=references,
-        extra_infos=numpy.array([{"refs": one} for one in references], dtype=object),
-    )
-    assert rewards == [1, 1]
-    assert tb.reward("chrf").verl_batch(
-        data_sources=infos,
-        solution_strs=["it rains"] * 2,
-        ground_truths=references,
-        extra_infos=infos,
-    ) == [1, 1]
+    infos = numpy.array([{"refs": one} for one in references], dtype=object)
+    texts = {"data_sources": infos, "solution_strs": ["it rains"] * 2, "ground_truths": references}
+    for reward in (tb.reward("chrf"), tb.reward("chrf", references="refs")):
+        assert reward.verl_batch(**texts, extra_infos=infos) == [1, 1]
 
 
 def test_nemo_rl_step():
@@ -634,9 +597,8 @@ def test_openrlhf_call():
     result = tb.reward("ter", scale=-0.01).openrlhf(["ab", "ab</s> <eos>"], ["a", "a"], ["c", "b"])
     assert result["rewards"].tolist() == [-1, 0]
     assert result["scores"].tolist() == [0, 0]
-    with pytest.raises(
-        tb.InputError, match="row 1: the query 'ab' does not contain its prompt 'c'"
-    ):
+    message = "row 1: the query 'ab' does not contain its prompt 'c'"
+    with pytest.raises(tb.InputError, match=message):
         reward.openrlhf(["ab"], ["c"], ["b"])
     assert reward.statistics["errors"] == 1
 
@@ -662,13 +624,10 @@ def test_verifiers_calls():
     assert signature.return_annotation in (float, "float")
     assert plural & {*inspect.signature(reward.verifiers_group).parameters}
     assert call_rubric(reward.verifiers, fields) == SCORE
-    assert (
-        call_rubric(tb.reward("chrf", references="refs", strip_thinking=True).verifiers, fields)
-        == SCORE
-    )
-    assert tb.reward("ibleu").verifiers(**fields) == tb.reward("ibleu").one(
-        THINKING, "it rains", source="Regnet es?"
-    )
+    named = tb.reward("chrf", references="refs", strip_thinking=True)
+    assert call_rubric(named.verifiers, fields) == SCORE
+    ibleu = tb.reward("ibleu")
+    assert ibleu.verifiers(**fields) == ibleu.one(THINKING, "it rains", source="Regnet es?")
     group = {f"{name}s": [value] * 2 for name, value in fields.items() if name != "parser"}
     assert call_rubric(reward.verifiers_group, group) == [SCORE] * 2
     grouped = tb.reward("chrf", baseline="leave-one-out", strip_thinking=True)
@@ -692,13 +651,8 @@ def test_verifiers_v1_task():
     Task.chrf.reward = True
     task = Task(SimpleNamespace(answer="it rains", prompt="Regnet es?"))
     trace = SimpleNamespace(last_reply=THINKING)
-    available = {"task": task.data, "trace": trace}
-    named = {
-        name: available[name]
-        for name in inspect.signature(task.chrf).parameters
-        if name in available
-    }
-    assert run_coroutine(task.chrf(**named)) == SCORE
+    fields = {"task": task.data, "trace": trace}
+    assert run_coroutine(call_rubric(task.chrf, fields)) == SCORE
     assert run_coroutine(task.in_method(trace)) == SCORE
 
 

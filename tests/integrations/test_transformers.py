@@ -33,9 +33,9 @@ REFERENCES = ["a b c e", "a b", "e d c b"]
 
 
 def test_complete_evaluation_in_one_call():
+    first, second = BATCHES
     all_batches = prediction(
-        [*BATCHES[0].predictions, *BATCHES[1].predictions],
-        [*BATCHES[0].label_ids, *BATCHES[1].label_ids],
+        first.predictions + second.predictions, first.label_ids + second.label_ids
     )
     compute = compute_metrics(Words(), ["bleu", tb.CHRF(word_order=2), "ter"])
     assert compute(all_batches) == {
@@ -59,14 +59,11 @@ def test_batches_then_reset():
 
 def test_metric_that_reads_sources_uses_inputs():
     sources = [[5, 5, 3, 4, 0], [1, 2, -100, -100, -100]]
-    first = SimpleNamespace(**vars(BATCHES[0]), inputs=sources)
-    mapped_inputs = SimpleNamespace(**vars(BATCHES[0]), inputs={"input_ids": sources})
     ibleu = tb.metric("ibleu")
     expected = ibleu.score(HYPOTHESES[:2], REFERENCES[:2], ["e e c d", "a b"]).value
-    assert compute_metrics(Words(), "ibleu")(first) == {"ibleu": expected}
-    assert compute_metrics(Words(), "ibleu")(mapped_inputs, compute_result=True) == {
-        "ibleu": expected
-    }
+    for inputs in (sources, {"input_ids": sources}):
+        batch = SimpleNamespace(**vars(BATCHES[0]), inputs=inputs)
+        assert compute_metrics(Words(), "ibleu")(batch) == {"ibleu": expected}
     with pytest.raises(tb.InputError, match="iBLEU needs the source of each segment"):
         compute_metrics(Words(), "ibleu")(BATCHES[0])
 
@@ -81,22 +78,21 @@ def test_logits_raise_error_with_advice():
 def test_wrong_shape_raises_error():
     numpy = pytest.importorskip("numpy")
     ids = numpy.ones((2, 5), int)
-    message = r"^label_ids: expected an array of token ids.*found an array of shape \(5,\)$"
-    with pytest.raises(tb.InputError, match=message):
-        compute_metrics(Words())(prediction(ids, ids[0]))
-    with pytest.raises(
-        tb.InputError, match=r"^label_ids: expected an array of token ids.*found None$"
-    ):
-        compute_metrics(Words())(prediction(ids, None))
+    for labels, problem in ((ids[0], r"an array of shape \(5,\)"), (None, "None")):
+        message = f"^label_ids: expected an array of token ids.*found {problem}$"
+        with pytest.raises(tb.InputError, match=message):
+            compute_metrics(Words())(prediction(ids, labels))
 
 
-def test_invalid_arguments_raise_error():
-    with pytest.raises(TypeError, match="tokenizer: 'bleu' has no batch_decode"):
-        compute_metrics("bleu")
-    with pytest.raises(ValueError, match="metric: expected at least one metric"):
-        compute_metrics(Words(), [])
-
-
-def test_duplicate_metrics_raise_error():
-    with pytest.raises(ValueError, match="duplicate metric names"):
-        compute_metrics(Words(), ["bleu", "bleu"])
+@pytest.mark.parametrize(
+    ("tokenizer", "metric", "message"),
+    [
+        ("bleu", "bleu", "tokenizer: 'bleu' has no batch_decode"),
+        (Words(), [], "metric: expected at least one metric"),
+        (Words(), ["bleu", "bleu"], "duplicate metric names"),
+    ],
+    ids=["tokenizer", "no metric", "duplicate metric"],
+)
+def test_invalid_arguments_raise_error(tokenizer, metric, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        compute_metrics(tokenizer, metric)

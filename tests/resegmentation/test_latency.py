@@ -214,6 +214,7 @@ LONG_CASES = [pytest.param(5, id="5"), pytest.param(150, id="150", marks=pytest.
 
 def draw_recordings(dice, write_log, *, unit="word"):
     """Write a log with one line per recording, its segmentation and references."""
+    joiner = "" if unit == "char" else " "
     source, references, records = [], [], []
     for recording in range(dice.randint(1, 3)):
         texts = [dice.choices("abcdefgh", k=dice.randint(1, 6)) for _ in range(dice.randint(1, 4))]
@@ -223,17 +224,12 @@ def draw_recordings(dice, write_log, *, unit="word"):
             offset, duration = start + dice.randint(0, 9) / 8, dice.randint(1, 30) / 10
             source.append({"wav": f"t{recording}.wav", "offset": offset, "duration": duration})
             start = offset + duration
-            references.append("".join(text) if unit == "char" else " ".join(text))
+            references.append(joiner.join(text))
         delays = sorted(dice.uniform(0, 1000 * start + 500) for _ in words)
         elapsed = [delay + 40 * i for i, delay in enumerate(delays)]
-        records.append(
-            {
-                "prediction": ("" if unit == "char" else " ").join(words),
-                "delays": delays,
-                "elapsed": elapsed,
-                "source": [f"folder/t{recording}.wav"],
-            }
-        )
+        times = {"delays": delays, "elapsed": elapsed}
+        name = f"folder/t{recording}.wav"
+        records.append({"prediction": joiner.join(words), **times, "source": [name]})
     segmentation = write_log(["[", ",\n".join(map(json.dumps, source)), "]"], "segments.json")
     return write_log(records), segmentation, write_log(references, "reference.txt"), references
 
@@ -249,17 +245,11 @@ def test_random_recordings_equal_omnisteval(cases, unit, fixed, write_log):
     method = "omnisteval-char" if unit == "char" else "omnisteval"
     for _ in range(cases):
         path, segmentation, texts, references = draw_recordings(dice, write_log, unit=unit)
-        reference_words, words, their_source, their_references = loading.load_resegmentation_inputs(
-            str(segmentation),
-            None,
-            str(texts),
-            str(path),
-            char_level=unit == "char",
-            fix_emission_ca_flag=fixed,
+        files, is_char = (str(segmentation), None, str(texts), str(path)), unit == "char"
+        inputs = loading.load_resegmentation_inputs(
+            *files, char_level=is_char, fix_emission_ca_flag=fixed
         )
-        instances, _ = divide(
-            reference_words, words, their_source, their_references, char_level=unit == "char"
-        )
+        instances, _ = divide(*inputs, char_level=is_char)
         expected, _, _ = scoring.evaluate_instances(instances, compute_quality=False)
         segments, _ = divide_log(
             read_log(path, unit, fix_elapsed=fixed),
@@ -415,8 +405,12 @@ LINE = {
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    ("line", "problem"),
     [
+        ("{", "line 2, column 2: not JSON"),
+        ("[1]", "line 2: expected a JSON object, found [1]"),
+        ('{"prediction": "a"}', "line 2: missing field 'delays'"),
+        ('{"delays": [1]}', "line 2: missing field 'prediction'"),
         ({"prediction": None}, "'prediction': expected text, found None"),
         ({"delays": [1]}, "'prediction' has 2 words, but 'delays' has 1 time"),
         ({"delays": [1, 2, 3]}, "has 3 times. The log has one time per character. Use --unit char"),
@@ -433,26 +427,11 @@ LINE = {
         ({"durations": [1, 2]}, "speech output is not supported"),
     ],
 )
-def test_invalid_line_raises_error_with_file_and_line(changes, problem, write_log):
-    path = write_log([LINE, {**LINE, **changes}])
+def test_invalid_line_raises_error_with_file_and_line(line, problem, write_log):
+    path = write_log([LINE, line if isinstance(line, str) else {**LINE, **line}])
     with pytest.raises(InputError) as error:
         read_log(path)
-    assert str(error.value).startswith(f"{path}, line 2: ")
-    assert problem in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("{", "line 2, column 2: not JSON"),
-        ("[1]", "line 2: expected a JSON object, found [1]"),
-        ('{"prediction": "a"}', "line 2: missing field 'delays'"),
-        ('{"delays": [1]}', "line 2: missing field 'prediction'"),
-    ],
-)
-def test_line_of_another_format_raises_error(line, problem, write_log):
-    with pytest.raises(InputError) as error:
-        read_log(write_log([LINE, line]))
+    assert str(error.value).startswith(f"{path}, line 2")
     assert problem in str(error.value)
 
 
@@ -483,31 +462,25 @@ def test_spaces_may_have_times_of_their_own(text, delays, write_log):
 @pytest.mark.parametrize(
     ("records", "problem"),
     [
+        ([{"id": 1}], "line 2: no earlier line names the recording with id 1"),
         (
-            [{"id": 1, "total_audio_processed": 1, "computation_time": 1}],
-            "line 1: no earlier line names the recording with id 1",
-        ),
-        (
-            [("a", []), ("b", ["x"])],
+            [{}, {"deleted_tokens": ["x"]}],
             "line 3: 'deleted_tokens' are not the last tokens of the output",
         ),
-        ([("a", []), ("b", [], 0.5)], "line 3: 'total_audio_processed' decreases from 1 to 0.5"),
-        ([("a", "b")], "line 2: 'deleted_tokens': expected a list, found 'b'"),
-        ([("a", [3])], "line 2: 'deleted_tokens': expected a list of strings"),
+        (
+            [{}, {"total_audio_processed": 0.5}],
+            "line 3: 'total_audio_processed' decreases from 1 to 0.5",
+        ),
+        ([{"deleted_tokens": "b"}], "line 2: 'deleted_tokens': expected a list, found 'b'"),
+        ([{"deleted_tokens": [3]}], "line 2: 'deleted_tokens': expected a list of strings"),
     ],
 )
 def test_invalid_simulstream_log_raises_error_with_line(records, problem, write_log):
-    def expand(token, deleted, now=1):
-        fields = {"id": 7, "total_audio_processed": now, "computation_time": 0.5}
-        return {**fields, "generated_tokens": [token], "deleted_tokens": deleted}
-
-    if isinstance(records[0], tuple):
-        records = [
-            {"id": 7, "metadata": {"wav_name": "t.wav"}},
-            *(expand(*record) for record in records),
-        ]
+    line = {"id": 7, "total_audio_processed": 1, "computation_time": 0.5}
+    line |= {"generated_tokens": ["a"], "deleted_tokens": []}
+    recording = {"id": 7, "metadata": {"wav_name": "t.wav"}}
     with pytest.raises(InputError) as error:
-        read_log(write_log(records))
+        read_log(write_log([recording, *(line | record for record in records)]))
     assert problem in str(error.value)
 
 
@@ -571,13 +544,9 @@ def test_yaml_without_library_suggests_json(write_log, monkeypatch):
     ],
 )
 def test_recordings_match_by_name_base_name_and_stem(name, recordings, match, write_log):
-    (entry,) = read_log(write_log([{**LINE, "source": [name]}])).entries
-    others = [
-        read_log(write_log([{**LINE, "source": one}])).entries[0]
-        for one in recordings
-        if one != match
-    ]
-    assert match_recordings([entry, *others], recordings, "s.yaml")[match] is entry
+    names = [name, *(one for one in recordings if one != match)]
+    entries = read_log(write_log([{**LINE, "source": name} for name in names])).entries
+    assert match_recordings(entries, recordings, "s.yaml")[match] is entries[0]
 
 
 @pytest.mark.parametrize(
@@ -620,9 +589,8 @@ def test_resegmented_log_has_the_delays_of_each_segment(method, truebleu_command
     lines = truebleu_command(*command, "-f", "jsonl").output.splitlines()
     assert [json.loads(line)["delays"] for line in lines] == result.delays
     _, *lines = truebleu_command(*command, "-f", "tsv").output.splitlines()
-    assert [line.split("\t")[-2] for line in lines] == [
-        " ".join(map(str, times)) for times in result.delays
-    ]
+    delays = [" ".join(map(str, times)) for times in result.delays]
+    assert [line.split("\t")[-2] for line in lines] == delays
 
 
 def test_units_of_a_log_are_found_without_an_option(write_log, write):
@@ -657,9 +625,8 @@ def test_segments_out_of_order_are_refused_and_overlaps_are_not(write):
         return read_segmentation(write("segments.json", [json.dumps(rows)]))
 
     assert len(read(("a", 0), ("a", 2), ("b", 0), ("a", 2))) == 4
-    with pytest.raises(
-        InputError, match=r"segment 3: 'offset' goes back from 5 to 2 \(expected .* of a in order"
-    ):
+    message = r"segment 3: 'offset' goes back from 5 to 2 \(expected .* of a in order"
+    with pytest.raises(InputError, match=message):
         read(("a", 5), ("b", 0), ("a", 2))
 
 

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import re
 import subprocess
 import sys
 from functools import cache, partial
@@ -90,10 +91,16 @@ def draw_case(dice, alphabet, *, alternatives, joiner):
     return references, joiner.join(changed) or alphabet[0]
 
 
-def mweralign_segments(references, hypothesis, encode=str, decode=str):
+def mweralign_segments(references, hypothesis, segmenter=None, **options):
+    """Return the segments of the program, for texts that its segmenter has divided."""
     mweralign = pytest.importorskip("mweralign")
+
+    def encode(text):
+        return " ".join(segmenter.encode(text)) if segmenter else text
+
     lines = "\n".join(" ### ".join(map(encode, row)) for row in references)
-    output = mweralign.align_texts(lines, encode(hypothesis)).split("\n")
+    output = mweralign.align_texts(lines, encode(hypothesis), **options).split("\n")
+    decode = segmenter.decode if segmenter else str
     return [decode(line).strip() for line in output[: len(references)]]
 
 
@@ -114,15 +121,11 @@ def test_mweralign_words_equal_program(cases, capfd):
 def test_mweralign_characters_equal_program(cases, capfd):
     segmenter = pytest.importorskip("mweralign.segmenter").CJSegmenter()
     dice = random.Random(32)
-
-    def encode(text):
-        return " ".join(segmenter.encode(text))
-
     for _ in range(cases):
         references, text = draw_case(dice, "你好世界今天 ,aB3é。", alternatives=1, joiner="")
         references = [(row[0].strip() or "你",) for row in references]
         text = text.strip() or "好"
-        expected = mweralign_segments(references, text, encode, segmenter.decode)
+        expected = mweralign_segments(references, text, segmenter)
         assert resegment(text, references, "mweralign-cj").segments == expected
 
 
@@ -143,20 +146,11 @@ def test_mweralign_pieces_equal_program(cases, tmp_path, capfd):
         minloglevel=2,
     )
     segmenter = segmenter_module.SPSegmenter(str(model))
-    mweralign = pytest.importorskip("mweralign")
-
-    def encode(text):
-        return " ".join(segmenter.encode(text))
-
+    options = {"is_tokenized": True, "forbid_midword_boundary": True}
     for _ in range(cases):
         references, text = draw_case(dice, words, alternatives=dice.randint(1, 2), joiner=" ")
-        lines = "\n".join(" ### ".join(map(encode, row)) for row in references)
-        output = mweralign.align_texts(
-            lines, encode(text), is_tokenized=True, forbid_midword_boundary=True
-        )
-        decoded = [segmenter.decode(line).strip() for line in output.split("\n")]
-        result = resegment(text, references, f"mweralign-spm:{model}")
-        assert result.segments == decoded[: len(references)]
+        expected = mweralign_segments(references, text, segmenter, **options)
+        assert resegment(text, references, f"mweralign-spm:{model}").segments == expected
 
 
 def omnisteval_segments(references, hypothesis, *, characters, language=None):
@@ -241,21 +235,15 @@ def test_streams_of_wmt22_equal_program(method, pair, system, count, wmt22, capf
         (wmt22 / path).read_text(encoding="utf-8").splitlines()[:count] for path in paths
     )
     rows = [(line,) for line in references]
+    segmenter = None
+    if method == "mweralign-cj":
+        segmenter = pytest.importorskip("mweralign.segmenter").CJSegmenter()
     for first in (0, 3):
+        text = ("" if segmenter else " ").join(hypotheses[first:])
         if method.startswith("omnisteval"):
-            text = " ".join(hypotheses[first:])
             expected = omnisteval_segments(rows, text, characters=method.endswith("char"))
-        elif method == "mweralign-cj":
-            segmenter = pytest.importorskip("mweralign.segmenter").CJSegmenter()
-            text = "".join(hypotheses[first:])
-
-            def encode(line, segmenter=segmenter):
-                return " ".join(segmenter.encode(line))
-
-            expected = mweralign_segments(rows, text, encode, segmenter.decode)
         else:
-            text = " ".join(hypotheses[first:])
-            expected = mweralign_segments(rows, text)
+            expected = mweralign_segments(rows, text, segmenter)
         assert resegment(text, rows, method).segments == expected
 
 
@@ -345,15 +333,12 @@ def test_no_other_cuts_have_fewer_errors(name):
         segments = [" ".join(dice.choices("ab,", k=dice.randint(1, 3))) for _ in range(3)]
         stream = method.split(" ".join(dice.choices("ab,", k=dice.randint(1, 7))))
         keys = [method.split(segment).keys for segment in segments]
-        fewest = min(
-            sum(
-                naive_edits([reference], stream.keys[start:end])[0]
-                for reference, start, end in zip(
-                    keys, [0, *cuts], [*cuts, len(stream)], strict=True
-                )
-            )
-            for cuts in combinations_with_replacement(range(len(stream) + 1), 2)
-        )
+
+        def count_errors(cuts, keys=keys, stream=stream):
+            parts = zip(keys, [0, *cuts], [*cuts, len(stream)], strict=True)
+            return sum(naive_edits([key], stream.keys[start:end])[0] for key, start, end in parts)
+
+        fewest = min(map(count_errors, combinations_with_replacement(range(len(stream) + 1), 2)))
         assert method.align(stream, [(segment,) for segment in segments]).errors == fewest
 
 
@@ -372,14 +357,9 @@ def test_tokenizer_that_changes_the_text_is_refused(method, text, message):
 
 
 def test_signature_names_tokenizer_and_release():
-    signatures = {
-        "as-wer-13a": "as-wer-13a",
-        "as-wer-words": "as-wer-words",
-        "as-wer-ja-mecab-0.996-IPA": "as-wer-ja-mecab-0.996-IPA",
-        "mweralign": "mweralign-spm32k-1.4.1",
-    }
-    labels = {name: format_method_label(name) for name in signatures}
-    assert labels == signatures
+    for name in ("as-wer-13a", "as-wer-words", "as-wer-ja-mecab-0.996-IPA"):
+        assert format_method_label(name) == name
+    assert format_method_label("mweralign") == "mweralign-spm32k-1.4.1"
 
 
 # ---- documents, as in the commands of other programs ----
@@ -434,9 +414,8 @@ def test_lines_of_omnisteval_belong_to_the_document_with_their_number():
     result = resegment(["d e", "a b c"], ["d e", "a b", "c"], documents=documents)
     assert result.segments == ["d e", "a b", "c"]
     documents[2] = "2"
-    with pytest.raises(
-        InputError, match=r"documents, line 3: expected docid=N,segid=N, as in .*'2'"
-    ):
+    message = r"documents, line 3: expected docid=N,segid=N, as in .*'2'"
+    with pytest.raises(InputError, match=message):
         resegment(["d e", "a b c"], ["d e", "a b", "c"], documents=documents)
 
 
@@ -455,19 +434,15 @@ def test_no_text_is_lost_and_no_word_is_cut(method, text, references):
     ends = [0, *(facts.end for facts in result.facts)]
     assert ends == sorted(ends)
     covered = [facts.start for facts in result.facts if facts.end > facts.start]
-    rest = "".join(
-        text[end:start] for end, start in zip(ends, [f.start for f in result.facts], strict=False)
-    )
-    assert not rest.strip()
+    gaps = zip(ends, [facts.start for facts in result.facts], strict=False)
+    assert not "".join(text[end:start] for end, start in gaps).strip()
     assert "".join("".join(result.segments).split()) == "".join(text.split())
     units = split_text_units(text)
-    begins = {
-        start for (start, _), is_begin in zip(units.spans, units.begins, strict=True) if is_begin
-    }
-    assert set(covered) <= begins | {0}
-    if any(split_text_units(reference).keys for reference in references):
-        for segment, reference in zip(result, references, strict=True):
-            assert split_text_units(reference).keys or not segment
+    spans = zip(units.spans, units.begins, strict=True)
+    assert set(covered) <= {start for (start, _), is_begin in spans if is_begin} | {0}
+    has_units = [bool(split_text_units(reference).keys) for reference in references]
+    for segment, has_unit in zip(result, has_units, strict=True):
+        assert has_unit or not segment or not any(has_units)
 
 
 @pytest.mark.parametrize("method", OWN)
@@ -536,10 +511,8 @@ def test_empty_references_stay_at_every_place(method, references):
     """Not as mweralign, which drops the last, or RWTH's program, which crashes on the others."""
     result = resegment("a b c d", references, method)
     assert len(result) == len(references)
-    if not method.startswith(("mweralign", "omnisteval")):
-        assert all(
-            text or not segment for text, segment in zip(references, result, strict=True)
-        ) or (not any(references))
+    if not method.startswith(("mweralign", "omnisteval")) and any(references):
+        assert all(text or not segment for text, segment in zip(references, result, strict=True))
 
 
 def test_identical_text_with_capitals_has_no_errors():
@@ -562,18 +535,17 @@ def test_leading_mark_is_lost_only_where_the_program_loses_it(method):
     assert result[0] == ("one two" if result.lost else "- one two")
 
 
-@pytest.mark.parametrize(
-    ("references", "text"),
-    [
-        ([""] * 1000, "some text"),
-        (["word " * 20_000], "word " * 5000),
-        (["a b", "c d"], ""),
-        (["a b", "c d"], "x y z"),
-        (["a\0b", "\u0301"], "\u0301 a\0b"),
-        (["👩‍👩‍👧 ok", "\u202egnirts"], "👩‍👩‍👧 ok \u202egnirts"),
-    ],
-    ids=["empty references", "one word", "no text", "nothing in common", "control", "emoji"],
-)
+UNUSUAL_TEXTS = {
+    "empty references": ([""] * 1000, "some text"),
+    "one word": (["word " * 20_000], "word " * 5000),
+    "no text": (["a b", "c d"], ""),
+    "nothing in common": (["a b", "c d"], "x y z"),
+    "control": (["a\0b", "\u0301"], "\u0301 a\0b"),
+    "emoji": (["👩‍👩‍👧 ok", "\u202egnirts"], "👩‍👩‍👧 ok \u202egnirts"),
+}
+
+
+@pytest.mark.parametrize(("references", "text"), UNUSUAL_TEXTS.values(), ids=UNUSUAL_TEXTS)
 @pytest.mark.parametrize("method", AVAILABLE)
 def test_unusual_texts_are_divided(references, text, method):
     result = resegment(text, references, method)
@@ -614,14 +586,8 @@ make = partial(resegment, "a b c", ["a", "b c"])
         (lambda: make(documents=["x"]), "documents has 1 segment"),
         (lambda: make(documents=["x", None]), "documents: segment 2 has no label"),
         (lambda: resegment({"x": "a"}, ["a"]), "texts by document require documents="),
-        (
-            lambda: resegment({"y": "a"}, ["a"], documents=["x"]),
-            "no reference segment belongs to .* 'y'",
-        ),
-        (
-            lambda: resegment(["a", "b", "c"], ["a", "b"], documents=["x", "y"]),
-            "3 lines for 2 documents",
-        ),
+        (lambda: resegment({"y": "a"}, ["a"], documents=["x"]), "no .* segment belongs to .* 'y'"),
+        (lambda: resegment([*"abc"], [*"ab"], documents=["x", "y"]), "3 lines for 2 documents"),
     ],
 )
 def test_invalid_input_raises_error_that_names_it(call, message):
@@ -670,9 +636,8 @@ def test_every_command_scores_text_with_other_segments(command, truebleu_command
     options = ["--min", "99"] if command == "check" else []
     refused = truebleu_command(command, reference, "-i", output, *options)
     assert refused.status == 1
-    assert refused.error.endswith(
-        ". If the texts are only segmented differently, add --resegment\n"
-    )
+    advice = ". If the texts are only segmented differently, add --resegment\n"
+    assert refused.error.endswith(advice)
     options += ["-f", "text"] if command == "segments" else []
     result = truebleu_command(command, reference, "-i", output, *options, "--resegment")
     assert result.status == 0, result
@@ -690,14 +655,8 @@ def test_family_scores_and_identifies_text_with_other_segments(truebleu_command,
     assert rows["resegmentation"]["talk"]["method"] == "soft-words"
     result = truebleu_command("family", "which", "100.0", *options)
     assert json.loads(result.output)["resegmentation"]["talk"]["segments"] == 4
-    refused = truebleu_command("family", "score", reference, "-i", output, "--docs", documents)
-    assert "--docs has no effect without --resegment" in refused.error
     rows = truebleu_command("family", "score", *options, "--docs", documents, "--hyp-docs", lines)
     assert "|reseg:soft-words+docs|" in rows.output
-    for action in ("list", "show"):
-        refused = truebleu_command("family", action, "--resegment")
-        assert refused.status == 2
-        assert f"--resegment has no effect with {action}" in refused.error
 
 
 def test_history_never_compares_scores_with_and_without_resegmentation(
@@ -736,35 +695,24 @@ def test_unrelated_text_gets_no_suggestion(truebleu_command, talk, write):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("--resegment=sofd", "unknown re-segmentation method 'sofd'; did you mean 'soft'?"),
-        ("--resegment=soft,ever", "expected METHOD or METHOD,always, found 'soft,ever'"),
-    ],
-)
-def test_invalid_method_is_a_usage_error(value, message, truebleu_command, talk):
-    result = truebleu_command("score", talk[0], "-i", talk[1], value)
-    assert result.status == 2
-    assert message in result.error
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("score", "REF", "-i", "HYP", "--hyp-docs", "DOCS"), "no effect without --resegment"),
-        (
-            ("explain", "--hypothesis", "a", "--reference", "a", "--resegment"),
-            "--resegment and --hypothesis TEXT are mutually exclusive",
-        ),
-        (("score", "a.parquet", "-i", "b.parquet", "--resegment"), "does not support tables"),
-        (("meta", "--human", "HYP", "--scores", "A=HYP", "--hyp-docs", "DOCS"), "need REF and -i"),
+        ("score REF -i HYP --resegment=sofd", "unknown .* method 'sofd'; did you mean 'soft'"),
+        ("score REF -i HYP --resegment=soft,ever", "METHOD or METHOD,always, found 'soft,ever'"),
+        ("score REF -i HYP --hyp-docs DOCS", "no effect without --resegment"),
+        ("explain --hypothesis a --reference a --resegment", "and --hypothesis TEXT are mutually"),
+        ("score a.parquet -i b.parquet --resegment", "does not support tables"),
+        ("meta --human HYP --scores A=HYP --hyp-docs DOCS", "need REF and -i"),
+        ("family list --resegment", "--resegment has no effect with list"),
+        ("family show --resegment", "--resegment has no effect with show"),
+        ("family score REF -i HYP --docs DOCS", "--docs has no effect without --resegment"),
     ],
 )
-def test_option_without_effect_is_refused(arguments, message, truebleu_command, talk):
+def test_invalid_method_or_option_is_a_usage_error(arguments, message, truebleu_command, talk):
     paths = dict(zip(("REF", "HYP", "DOCS"), talk, strict=False))
-    result = truebleu_command(*(paths.get(word, word) for word in arguments))
+    result = truebleu_command(*(paths.get(word, word) for word in arguments.split()))
     assert (result.status, result.output) == (2, "")
-    assert message in result.error
+    assert re.search(message, result.error)
 
 
 def test_score_of_resegmented_text_has_the_field():
@@ -792,8 +740,6 @@ def test_signature_with_method_is_parsed():
 
 def test_accuracy_table_of_page_is_current(wmt22):
     folder = ROOT / "docs"
-    script = folder / "resegmentation_accuracy.py"
-    table = subprocess.run(
-        [sys.executable, script, wmt22], capture_output=True, text=True, check=True
-    ).stdout
+    command = [sys.executable, folder / "resegmentation_accuracy.py", wmt22]
+    table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert table in (folder / "how-to" / "resegment.md").read_text("utf-8")

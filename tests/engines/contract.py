@@ -251,6 +251,7 @@ def sources(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     sums = run(batches, metrics=SARI(), source="group", nulls="skip")
     expected = SARI().score(table.hyp[:-1], table.ref[:-1], sources=texts[:-1])  # type: ignore[arg-type]
     assert sums.score() == expected
+    assert type(sums).from_bytes(sums.to_bytes()) == sums
     assert sums.nulls == {"hyp, group": 1, "ref": 0}
 
 

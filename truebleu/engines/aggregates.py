@@ -479,6 +479,7 @@ class Sums:
             **self._get_merge_properties(),
             "signatures": list(signatures.values()),
             "formats": self._groups.formats,
+            **({"sources": True} if self._source else {}),
         }
         return _kernel.sealed(FRAME_NAME, json.dumps(header), self._groups.to_bytes())
 
@@ -488,7 +489,7 @@ class Sums:
 
         metrics: the metrics of the sums. Required if one has a user-defined tokenizer, which no
             signature can describe. The names of text columns and the null policy are not stored:
-            they are reset to "hyp", "ref" and "raise".
+            they are reset to "hyp", "ref", "source" (for metrics that read sources) and "raise".
 
         Raises InputError for corrupt data, and for sums of different metrics.
         """
@@ -500,6 +501,7 @@ class Sums:
                 properties["signatures"] if metrics is None else metrics,
                 by=group_columns[0] if len(group_columns) == 1 else group_columns,
                 bucket=buckets and ("id", buckets),
+                source="source" if properties.get("sources") else None,
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(

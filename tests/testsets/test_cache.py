@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from local_registry import REF, SECOND_REF, SRC, XML, join_lines, make_xml_entry, write_registry
 
 import truebleu as tb
-from truebleu.testsets import cache, catalogue, testset_operations
+from truebleu.testsets import cache, catalogue
+from truebleu.testsets import testset_operations as operations
 from truebleu.text import download
 
 
@@ -39,15 +40,10 @@ def get_entry_folder(path: str) -> Path:
 def test_cache_contains_archives_text_and_records(archives, path, tmp_path, home):
     tb.testset("made", "de-en", registry=path)
     names = list_files(get_entry_folder(path))
-    assert {name for name in names if not name.endswith((".sha256", ".lock"))} == {
-        "SOURCE.json",
-        "raw/made.made.tar.gz",
-        *(
-            f"de-en/{name}"
-            for name in ("FIELDS.json", "src.txt", "ref.A.txt", "ref.B.txt", "docid.txt")
-        ),
-        *(f"de-en/{name}" for name in ("origlang.txt", "domain.txt", "Online-W.txt")),
-    }
+    fields = "src ref.A ref.B docid origlang domain Online-W"
+    pair_files = {"de-en/FIELDS.json", *(f"de-en/{field}.txt" for field in fields.split())}
+    visible_names = {name for name in names if not name.endswith((".sha256", ".lock"))}
+    assert visible_names == {"SOURCE.json", "raw/made.made.tar.gz", *pair_files}
     record = json.loads((get_entry_folder(path) / "SOURCE.json").read_text())
     (archive,) = record["archives"]
     archive_path = get_entry_folder(path) / "raw/made.made.tar.gz"
@@ -79,17 +75,15 @@ def test_text_of_other_reader_version_is_extracted_again(path, monkeypatch):
     monkeypatch.setattr("truebleu.testsets.file_readers.READER_VERSION", 77)
     assert not cache.find_text(catalogue.get_entry("made", path), "de-en")
     assert tb.testset("made", "de-en", registry=path).source == test_set.source
-    assert (
-        json.loads((Path(test_set.path("src")).parent / "FIELDS.json").read_text())["reader"] == 77
-    )
+    fields = json.loads((Path(test_set.path("src")).parent / "FIELDS.json").read_text())
+    assert fields["reader"] == 77
 
 
 def test_changed_entry_gets_new_folder(archives, path, tmp_path):
     tb.testset("made", "de-en", registry=path)
     old_folder = get_entry_folder(path)
-    changed_registry = write_registry(
-        tmp_path, made=make_xml_entry(archives, langpairs={"x-y": ["made/all.xml"]})
-    )
+    entry = make_xml_entry(archives, langpairs={"x-y": ["made/all.xml"]})
+    changed_registry = write_registry(tmp_path, made=entry)
     tb.testset("made", "x-y", registry=changed_registry)
     assert get_entry_folder(changed_registry) != old_folder
 
@@ -128,7 +122,7 @@ def test_sacrebleu_archives_are_used_but_not_its_text(archives, path, tmp_path, 
     record = json.loads((get_entry_folder(path) / "SOURCE.json").read_text())
     assert record["archives"][0]["address"] == str(raw / "made.made.tar.gz")
     # An archive with another checksum is not trusted.
-    testset_operations.remove_test_set("made")
+    operations.remove_test_set("made")
     (raw / "made.made.tar.gz").write_bytes(b"half")
     with pytest.raises(download.OfflineError):
         tb.testset("made", "de-en", registry=path, offline=True)
@@ -170,12 +164,10 @@ def test_archive_with_expected_text_is_verified_by_content(archives, tmp_path):
     # Fields without a checksum are not verified and are skipped.
     assert test_set.fields == ["src", "ref:A"]
     assert (
-        testset_operations.describe_test_set("made", "de-en", registry=path)["sources"][0][
-            "verified"
-        ]
+        operations.describe_test_set("made", "de-en", registry=path)["sources"][0]["verified"]
         == "content"
     )
-    testset_operations.verify_test_sets("made", registry=path)
+    operations.verify_test_sets("made", registry=path)
     shutil.rmtree(get_entry_folder(path) / "de-en")
     request_count = archives.requests
     assert tb.testset("made", "de-en", registry=path).references == {"A": REF}
@@ -185,9 +177,8 @@ def test_archive_with_expected_text_is_verified_by_content(archives, tmp_path):
 def test_language_pair_without_checksum_is_not_verified_by_other_pairs(archives, tmp_path):
     checksums = {"de-en": compute_checksums(src=SRC, ref_A=REF)}
     pairs = {"de-en": ["made/all.xml"], "x-y": ["made/all.xml"]}
-    path = write_registry(
-        tmp_path, made=make_xml_entry(archives, sha256=checksums, langpairs=pairs)
-    )
+    entry = make_xml_entry(archives, sha256=checksums, langpairs=pairs)
+    path = write_registry(tmp_path, made=entry)
     replace_archive(archives)
     assert tb.testset("made", "de-en", registry=path).source == SRC
     with pytest.raises(tb.InputError, match="made x-y: the MD5 of the archive differs"):
@@ -239,9 +230,7 @@ def test_killed_process_leaves_no_partial_text(archives, tmp_path):
         for number in range(10_000)
     )
     large_xml = XML.replace("</collection>", f"{''.join(documents)}</collection>")
-    entry = make_xml_entry(archives)
-    address, md5 = archives.make("made.tar.gz", {"made/all.xml": large_xml})
-    path = write_registry(tmp_path, made={**entry, "data": [[address, md5]]})
+    path = write_xml_registry(archives, tmp_path, large_xml)
     process = start_process(path)
     expected, error = process.communicate()
     assert process.returncode == 0, error
@@ -278,13 +267,15 @@ def test_licence_is_printed_once(archives, tmp_path, capfd):
         assert capfd.readouterr().err == expected
 
 
+def write_xml_registry(archives, folder, xml: str, name: str = "other") -> str:
+    """Write a registry with a test set of this XML, and return its path."""
+    data = [[*archives.make(f"{name}.tar.gz", {"made/all.xml": xml})]]
+    return write_registry(folder, made={**make_xml_entry(archives), "data": data})
+
+
 def test_system_without_all_documents_is_skipped(archives, tmp_path):
     incomplete_xml = XML.replace('<hyp system="Online-W"', '<hyp system="Online-V"', 1)
-    entry = make_xml_entry(archives)
-    path = write_registry(
-        tmp_path,
-        made={**entry, "data": [[*archives.make("half.tar.gz", {"made/all.xml": incomplete_xml})]]},
-    )
+    path = write_xml_registry(archives, tmp_path, incomplete_xml)
     test_set = tb.testset("made", "de-en", registry=path)
     assert (list(test_set.systems), test_set.source) == ([], SRC)
     assert not list(Path(test_set.path("src")).parent.glob("Online*"))
@@ -299,12 +290,10 @@ def test_fields_have_distinct_safe_file_names(fields):
 
 
 def test_any_system_name_is_supported(archives, tmp_path):
-    entry = make_xml_entry(archives)
     names = ["_docid2", "a/b", "../../x", "ref.A", "..", "Ж&amp;-" * 9]
     for name in names:
         xml = XML.replace("Online-W", name)
-        data = [[*archives.make(f"{names.index(name)}.tar.gz", {"made/all.xml": xml})]]
-        path = write_registry(tmp_path, made={**entry, "data": data})
+        path = write_xml_registry(archives, tmp_path, xml, str(names.index(name)))
         test_set = tb.testset("made", "de-en", registry=path)
         assert list(test_set.systems) == [name.replace("&amp;", "&")]
         assert test_set.read_field(next(iter(test_set.systems)))[0] == SECOND_REF[0]
@@ -313,9 +302,6 @@ def test_any_system_name_is_supported(archives, tmp_path):
 
 
 def test_too_long_system_name_gives_one_line_error(archives, tmp_path):
-    entry = make_xml_entry(archives)
-    xml = XML.replace("Online-W", "W" * 300)
-    data = [[*archives.make("long.tar.gz", {"made/all.xml": xml})]]
-    path = write_registry(tmp_path, made={**entry, "data": data})
+    path = write_xml_registry(archives, tmp_path, XML.replace("Online-W", "W" * 300))
     with pytest.raises(tb.InputError, match="cannot be written: File name too long"):
         tb.testset("made", "de-en", registry=path)

@@ -12,7 +12,8 @@ import pytest
 from local_registry import REF, SECOND_REF, SRC, join_lines, make_xml_entry, write_registry
 
 import truebleu as tb
-from truebleu.testsets import __main__, catalogue, testset_operations
+from truebleu.testsets import __main__, catalogue
+from truebleu.testsets import testset_operations as operations
 from truebleu.text import download
 
 
@@ -27,24 +28,20 @@ def path(archives, tmp_path) -> str:
 
 
 def test_pattern_and_pair_select_test_sets():
-    assert len(testset_operations.list_test_sets()) == 67 + len(
-        catalogue.load_builtin_registry()["more"]
-    )
-    names = [each["name"] for each in testset_operations.list_test_sets("wmt2*", "liv-en")]
+    assert len(operations.list_test_sets()) == 67 + len(catalogue.load_builtin_registry()["more"])
+    names = [each["name"] for each in operations.list_test_sets("wmt2*", "liv-en")]
     assert names == ["wmt22"]
-    assert {each["name"] for each in testset_operations.list_test_sets("google")} == {
+    assert {each["name"] for each in operations.list_test_sets("google")} == {
         f"wmt19/google/{each}" for each in ("ar", "arp", "wmtp", "hqr", "hqp", "hqall")
     }
-    assert [each["name"] for each in testset_operations.list_test_sets(langpair="eng-deu")] == [
-        "ntrex"
-    ]
-    (summary,) = testset_operations.list_test_sets("wmt22")
+    assert [each["name"] for each in operations.list_test_sets(langpair="eng-deu")] == ["ntrex"]
+    (summary,) = operations.list_test_sets("wmt22")
     assert (summary["here"], summary["size"], summary["segments"]["en-de"]) == (False, None, 2037)
-    assert not testset_operations.list_test_sets("nothing")
+    assert not operations.list_test_sets("nothing")
 
 
 def test_description_downloads_nothing(archives, path):
-    before = testset_operations.describe_test_set("made", "de-en")
+    before = operations.describe_test_set("made", "de-en")
     assert (before["here"], before["pair"], before["sources"], archives.requests) == (
         False,
         None,
@@ -55,7 +52,7 @@ def test_description_downloads_nothing(archives, path):
     assert before["preferred"] == {"de-en": ["A"]}
     assert before["archives"][0]["address"].endswith("made.tar.gz")
     tb.testset("made", "de-en")
-    after = testset_operations.describe_test_set("made", "de-en")
+    after = operations.describe_test_set("made", "de-en")
     assert after["here"]
     assert os.path.isdir(after["folder"])
     assert after["pair"]["segments"] == 4
@@ -64,13 +61,13 @@ def test_description_downloads_nothing(archives, path):
     assert after["pair"]["domains"] == {"news": 2, "social": 2}
     assert after["sources"][0]["verified"] == "MD5"
     with pytest.raises(tb.InputError, match="has no language pair xx-yy"):
-        testset_operations.describe_test_set("made", "xx-yy")
+        operations.describe_test_set("made", "xx-yy")
 
 
 def test_fetching_returns_verified_sets(archives, path):
     with pytest.raises(tb.InputError, match="unknown test set 'mad'; did you mean made"):
-        testset_operations.fetch_test_sets(["made", "mad"])
-    (fetched,) = testset_operations.fetch_test_sets(["made"])
+        operations.fetch_test_sets(["made", "mad"])
+    (fetched,) = operations.fetch_test_sets(["made"])
     assert (fetched["name"], fetched["langpairs"], fetched["licence"]) == (
         "made",
         ["de-en"],
@@ -80,7 +77,7 @@ def test_fetching_returns_verified_sets(archives, path):
     assert fetched["size"] == (archives.folder / "made.tar.gz").stat().st_size
     assert tb.testset("made", "de-en", offline=True).source == SRC
     with pytest.raises(download.OfflineError):
-        list(testset_operations.fetch_test_sets(["wmt22"], offline=True))
+        list(operations.fetch_test_sets(["wmt22"], offline=True))
 
 
 def test_fetching_pair_skips_files_of_other_pairs(archives, tmp_path):
@@ -94,36 +91,36 @@ def test_fetching_pair_skips_files_of_other_pairs(archives, tmp_path):
         "langpairs": {pair: [f"made.{pair}.jsonl"] for pair in addresses},
     }
     path = write_registry(tmp_path, made=entry)
-    (fetched,) = testset_operations.fetch_test_sets(["made"], "a-c", registry=path)
+    (fetched,) = operations.fetch_test_sets(["made"], "a-c", registry=path)
     assert (fetched["langpairs"], archives.requests) == (["a-c"], 1)
-    (fetched,) = testset_operations.fetch_test_sets(["made"], registry=path)
+    (fetched,) = operations.fetch_test_sets(["made"], registry=path)
     assert (fetched["langpairs"], archives.requests) == (["a-b", "a-c"], 2)
 
 
 def test_year_selects_newer_sets():
-    names = testset_operations.list_test_sets_since(2023)
+    names = operations.list_test_sets_since(2023)
     assert {"wmt23", "wmt24", "wmt25", "wmt24pp"} <= set(names)
     assert not {"wmt22", "ntrex", "flores200/dev"} & set(names)
-    assert {"wmt19", "mtnt2019", "ntrex"} <= set(testset_operations.list_test_sets_since(2019))
+    assert {"wmt19", "mtnt2019", "ntrex"} <= set(operations.list_test_sets_since(2019))
 
 
 def test_added_archive_is_recognized_by_checksum(archives, path, tmp_path):
     shutil.copy(archives.folder / "made.tar.gz", tmp_path / "download (1).gz")
-    (added,) = testset_operations.add_test_set(str(tmp_path / "download (1).gz"))
+    (added,) = operations.add_test_set(str(tmp_path / "download (1).gz"))
     assert (added["name"], added["langpairs"]) == ("made", ["de-en"])
     assert tb.testset("made", "de-en", offline=True).source == SRC
     assert archives.requests == 0
-    assert testset_operations.describe_test_set("made")["sources"][0]["verified"] == "MD5"
+    assert operations.describe_test_set("made")["sources"][0]["verified"] == "MD5"
     (tmp_path / "other").write_text("other")
     md5 = hashlib.md5(b"other").hexdigest()
     with pytest.raises(tb.InputError, match=f"no archive in the catalogue has its MD5 {md5}"):
-        testset_operations.add_test_set(str(tmp_path / "other"))
+        operations.add_test_set(str(tmp_path / "other"))
     with pytest.raises(
         tb.InputError, match=r"is not an archive of made \(expected made\.tar\.gz \(MD5"
     ):
-        testset_operations.add_test_set(str(tmp_path / "other"), "made")
+        operations.add_test_set(str(tmp_path / "other"), "made")
     with pytest.raises(tb.InputError, match="cannot be read: No such file"):
-        testset_operations.add_test_set(str(tmp_path / "none"))
+        operations.add_test_set(str(tmp_path / "none"))
 
 
 def test_user_folder_can_be_added(tmp_path):
@@ -134,23 +131,23 @@ def test_user_folder_can_be_added(tmp_path):
     (folder / "en-de/src.txt").write_text(join_lines(REF))
     (folder / "en-de/ref.txt").write_text(join_lines(SRC))
     (folder / "README.md").write_text("about")
-    (added,) = testset_operations.add_test_set(str(folder))
+    (added,) = operations.add_test_set(str(folder))
     assert (added["name"], set(added["langpairs"])) == ("mine", {"de-en", "en-de"})
     user_set = tb.testset("mine", "de-en")
     assert (user_set.source, user_set.references) == (SRC, {"A": REF, "B": SECOND_REF})
     assert tb.testset("mine", "en-de").references == {"ref": SRC}
-    assert testset_operations.describe_test_set("mine")["here"]
-    verified = testset_operations.verify_test_sets("mine")
+    assert operations.describe_test_set("mine")["here"]
+    verified = operations.verify_test_sets("mine")
     assert not [each for each in verified if each["problem"]]
     names = ("de-en.src", "de-en.ref.A", "de-en.ref.B", "en-de/src.txt", "en-de/ref.txt")
     assert {each["path"] for each in verified} == {str(folder / name) for name in names}
     with pytest.raises(tb.InputError, match="test set mine already exists"):
-        testset_operations.add_test_set(str(folder))
+        operations.add_test_set(str(folder))
     with pytest.raises(tb.InputError, match="test set wmt22 already exists"):
-        testset_operations.add_test_set(str(folder), "wmt22")
+        operations.add_test_set(str(folder), "wmt22")
     with pytest.raises(tb.InputError, match="does not contain a test set"):
-        testset_operations.add_test_set(str(tmp_path / "mine" / "en-de"))
-    testset_operations.remove_test_set("mine")
+        operations.add_test_set(str(tmp_path / "mine" / "en-de"))
+    operations.remove_test_set("mine")
     with pytest.raises(tb.InputError, match="unknown test set 'mine'"):
         tb.testset("mine", "de-en")
     assert (folder / "de-en.src").exists()
@@ -159,7 +156,7 @@ def test_user_folder_can_be_added(tmp_path):
 def test_folder_copied_from_cache_can_be_added(path, tmp_path):
     test_set = tb.testset("made", "de-en")
     shutil.copytree(Path(test_set.path("src")).parent, tmp_path / "copy/de-en")
-    testset_operations.add_test_set(str(tmp_path / "copy"), "copy")
+    operations.add_test_set(str(tmp_path / "copy"), "copy")
     copied_set = tb.testset("copy", "de-en")
     assert (copied_set.source, copied_set.references, copied_set.domains) == (
         SRC,
@@ -169,23 +166,21 @@ def test_folder_copied_from_cache_can_be_added(path, tmp_path):
 
 
 def test_fields_are_shown_per_segment(path):
-    assert list(testset_operations.show_fields("made", "de-en")) == list(zip(SRC, REF, strict=True))
-    rows = testset_operations.show_fields(
-        "made", "de-en", ["docid", "B", "Online-W"], domain="social"
-    )
+    assert list(operations.show_fields("made", "de-en")) == list(zip(SRC, REF, strict=True))
+    rows = operations.show_fields("made", "de-en", ["docid", "B", "Online-W"], domain="social")
     assert list(rows) == [
         ("weather", SECOND_REF[2], SECOND_REF[2]),
         ("weather", SECOND_REF[3], REF[3]),
     ]
-    assert len(next(testset_operations.show_fields("made", "de-en", ["all"]))) == 7
+    assert len(next(operations.show_fields("made", "de-en", ["all"]))) == 7
     with pytest.raises(tb.InputError, match="has no field nothing"):
-        testset_operations.show_fields("made", "de-en", ["nothing"])
+        operations.show_fields("made", "de-en", ["nothing"])
 
 
 def test_verification_finds_changed_files(path):
-    assert testset_operations.verify_test_sets("made") == []
+    assert operations.verify_test_sets("made") == []
     test_set = tb.testset("made", "de-en")
-    verified_files = testset_operations.verify_test_sets("made")
+    verified_files = operations.verify_test_sets("made")
     assert len(verified_files) == 8
     assert not [each for each in verified_files if each["problem"]]
     source_path = Path(test_set.path("src"))
@@ -193,14 +188,14 @@ def test_verification_finds_changed_files(path):
     source_path.write_bytes(source_path.read_bytes().replace(b"Hund", b"Huhn"))
     # Opening the set would not detect the change.
     os.utime(source_path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    (changed_file,) = [each for each in testset_operations.verify_test_sets() if each["problem"]]
+    (changed_file,) = [each for each in operations.verify_test_sets() if each["problem"]]
     assert (changed_file["path"], changed_file["problem"]) == (
         str(source_path),
         "changed since it was extracted",
     )
     archive = next(source_path.parents[1].glob("raw/*.gz"))
     archive.write_bytes(b"half")
-    assert {each["path"] for each in testset_operations.verify_test_sets() if each["problem"]} == {
+    assert {each["path"] for each in operations.verify_test_sets() if each["problem"]} == {
         str(source_path),
         str(archive),
     }
@@ -210,20 +205,18 @@ def test_path_and_removal_follow_cache(path):
     with pytest.raises(
         tb.InputError, match=r"made is not on this machine. Run: truebleu testset get made"
     ):
-        testset_operations.find_folder("made")
+        operations.find_folder("made")
     test_set = tb.testset("made", "de-en")
-    assert test_set.path("src") == os.path.join(
-        testset_operations.find_folder("made", "de-en"), "src.txt"
+    assert test_set.path("src") == os.path.join(operations.find_folder("made", "de-en"), "src.txt")
+    assert operations.find_folder("made") == str(
+        Path(operations.find_folder("made", "de-en")).parent
     )
-    assert testset_operations.find_folder("made") == str(
-        Path(testset_operations.find_folder("made", "de-en")).parent
-    )
-    removed = testset_operations.remove_test_set("made")
-    assert removed["folders"] == [testset_operations.describe_test_set("made")["folder"]]
+    removed = operations.remove_test_set("made")
+    assert removed["folders"] == [operations.describe_test_set("made")["folder"]]
     assert removed["size"] > 1000
-    assert not testset_operations.describe_test_set("made")["here"]
+    assert not operations.describe_test_set("made")["here"]
     with pytest.raises(tb.InputError, match="made is not in the cache"):
-        testset_operations.remove_test_set("made")
+        operations.remove_test_set("made")
     assert os.path.exists(path)
 
 
@@ -233,7 +226,7 @@ def test_removing_set_keeps_sets_below_its_name(archives, tmp_path):
     )
     for name in ("made", "made/more"):
         tb.testset(name, "de-en", registry=registry_path)
-    testset_operations.remove_test_set("made")
+    operations.remove_test_set("made")
     assert tb.testset("made/more", "de-en", registry=registry_path, offline=True).source == SRC
 
 

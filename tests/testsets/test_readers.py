@@ -7,7 +7,8 @@ from local_registry import REF, SECOND_REF, SRC, join_lines, write_registry
 from paths import SHARED
 
 import truebleu as tb
-from truebleu.testsets import catalogue, file_readers, testset_operations
+from truebleu.testsets import catalogue, file_readers
+from truebleu.testsets import testset_operations as operations
 from truebleu.text import download
 
 
@@ -165,8 +166,8 @@ def test_user_can_add_flores_folder(tmp_path, form):
     with pytest.raises(
         tb.InputError, match=r"truebleu testset add FOLDER --name flores200/devtest"
     ):
-        list(testset_operations.fetch_test_sets(["flores200/devtest"]))
-    (added,) = testset_operations.add_test_set(str(folder), "flores200/devtest")
+        list(operations.fetch_test_sets(["flores200/devtest"]))
+    (added,) = operations.add_test_set(str(folder), "flores200/devtest")
     assert added["name"] == "flores200/devtest"
     test_set = tb.testset("flores200/devtest", "deu_Latn-eng_Latn")
     assert (test_set.source, test_set.references) == (SRC, {"ref": REF})
@@ -176,7 +177,7 @@ def test_user_can_add_flores_folder(tmp_path, form):
     assert test_set.path("src") == str(
         folder / "devtest" / form.format(code="deu_Latn", part="devtest")
     )
-    testset_operations.add_test_set(str(folder), "flores200/dev")
+    operations.add_test_set(str(folder), "flores200/dev")
     assert tb.testset("flores200/dev", "eng_Latn-deu_Latn").source == REF
 
 

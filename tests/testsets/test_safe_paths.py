@@ -7,7 +7,8 @@ from local_registry import make_xml_entry, write_registry
 
 import truebleu as tb
 from truebleu.meta_evaluation.human_scores import Tree
-from truebleu.testsets import cache, catalogue, testset_operations
+from truebleu.testsets import cache, catalogue
+from truebleu.testsets import testset_operations as operations
 from truebleu.text.operating_system import join_contained_path
 
 UNSAFE = [
@@ -48,11 +49,11 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
     (tmp_path / "human-scores").mkdir()
     monkeypatch.chdir(tmp_path)
     given_by_user = [
-        lambda: testset_operations.remove_test_set(name),
-        lambda: testset_operations.find_folder(name),
-        lambda: testset_operations.find_folder("made", name or ".."),
-        lambda: list(testset_operations.fetch_test_sets([name])),
-        lambda: testset_operations.add_test_set(str(tmp_path), name or ".."),
+        lambda: operations.remove_test_set(name),
+        lambda: operations.find_folder(name),
+        lambda: operations.find_folder("made", name or ".."),
+        lambda: list(operations.fetch_test_sets([name])),
+        lambda: operations.add_test_set(str(tmp_path), name or ".."),
         lambda: tb.testset(name, "de-en"),
         lambda: tb.testset("made", name),
         lambda: join_contained_path(cache.get_cache_root(), name),
@@ -78,7 +79,7 @@ def test_link_out_of_cache_is_not_followed(archives, tmp_path, link):
         tb.testset("made", "de-en", registry=path)
     if not link:
         with pytest.raises(tb.InputError, match="a symbolic link leads out of"):
-            testset_operations.remove_test_set("made")
+            operations.remove_test_set("made")
     assert os.listdir(outside) == ["01234567"]
 
 
@@ -87,9 +88,9 @@ def test_registry_of_another_set_is_kept(tmp_path):
         (tmp_path / name).mkdir()
         for end in ("src", "ref"):
             (tmp_path / name / f"en-de.{end}").write_text("x\n")
-    testset_operations.add_test_set(str(tmp_path / "one"), "a_b")
+    operations.add_test_set(str(tmp_path / "one"), "a_b")
     with pytest.raises(tb.InputError, match=r"a_b\.json already exists. Use --name"):
-        testset_operations.add_test_set(str(tmp_path / "two"), "a/b")
+        operations.add_test_set(str(tmp_path / "two"), "a/b")
     with pytest.raises(tb.InputError, match="unknown test set 'a/b'"):
-        testset_operations.remove_test_set("a/b")
-    assert testset_operations.remove_test_set("a_b")["size"]
+        operations.remove_test_set("a/b")
+    assert operations.remove_test_set("a_b")["size"]

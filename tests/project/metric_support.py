@@ -67,9 +67,9 @@ class RefusedError(Exception):
     """A face said that it cannot."""
 
 
-def sources(metric: tb.Metric) -> dict[str, Any]:
-    """Return the sources, for a metric that reads them."""
-    return {"sources": SOURCES} if getattr(metric, "NEEDS_SOURCE", False) else {}
+def sources(metric: tb.Metric, name: str = "sources") -> dict[str, Any]:
+    """Return the sources as an argument of this name, for a metric that reads them."""
+    return {name: SOURCES} if getattr(metric, "NEEDS_SOURCE", False) else {}
 
 
 @functools.cache
@@ -110,11 +110,9 @@ def check_score(name: str, metric: tb.Metric) -> None:
 
 def check_sentence(name: str, metric: tb.Metric) -> None:
     extra_arguments = {"source": SOURCES[1]} if sources(metric) else {}
-    sentence_score = metric.sentence(ASPEN[1], references(metric)[1], **extra_arguments)
+    score = metric.sentence(ASPEN[1], references(metric)[1], **extra_arguments)
     text = {key: value[1:2] for key, value in sources(metric).items()}
-    assert sentence_score.value == next(
-        iter(metric.segments(ASPEN[1:2], references(metric)[1:2], **text))
-    )
+    assert [score.value] == list(metric.segments(ASPEN[1:2], references(metric)[1:2], **text))
 
 
 def check_segments(name: str, metric: tb.Metric) -> None:
@@ -128,20 +126,15 @@ def statistics(name: str, metric: tb.Metric) -> None:
 
 
 def accumulator(name: str, metric: tb.Metric) -> None:
-    sums = tb.Accumulator(name)
-    sums.update(ASPEN[:4], references(metric)[:4])
-    second_accumulator = tb.Accumulator(metric)
-    second_accumulator.update(ASPEN[4:], references(metric)[4:])
-    sums.merge(second_accumulator)
-    assert same(sums.compute().value, metric)
+    first, second = tb.Accumulator(name), tb.Accumulator(metric)
+    first.update(ASPEN[:4], references(metric)[:4])
+    second.update(ASPEN[4:], references(metric)[4:])
+    assert same(first.merge(second).compute().value, metric)
 
 
 def check_comparison(name: str, metric: tb.Metric) -> None:
-    extra_arguments = {"source": SOURCES} if sources(metric) else {}
-    comparison = tb.compare(
-        SYSTEMS, references(metric), metrics=[name], confidence=20, samples=20, **extra_arguments
-    )
-    assert same(compared(comparison.to_dict()), metric)
+    options = {"metrics": [name], "confidence": 20, "samples": 20, **sources(metric, "source")}
+    assert same(compared(tb.compare(SYSTEMS, references(metric), **options).to_dict()), metric)
 
 
 def easy_minimum(metric: tb.Metric) -> float:
@@ -152,9 +145,8 @@ def easy_minimum(metric: tb.Metric) -> float:
 
 
 def check_gate(name: str, metric: tb.Metric) -> None:
-    extra_arguments = {"source": SOURCES} if sources(metric) else {}
-    limit = easy_minimum(metric)
-    gate = tb.check(ASPEN, references(metric), metrics=[name], minimum=limit, **extra_arguments)
+    options = {"metrics": [name], "minimum": easy_minimum(metric), **sources(metric, "source")}
+    gate = tb.check(ASPEN, references(metric), **options)
     assert same(gate.to_dict()["metrics"][0]["score"], metric)
 
 
@@ -180,25 +172,18 @@ def check_mbr(name: str, metric: tb.Metric) -> None:
 
 
 def check_report(name: str, metric: tb.Metric) -> None:
-    extra_arguments = {"source": SOURCES} if sources(metric) else {}
-    metric_names = ["bleu", name] if metric != tb.BLEU() else ["bleu"]
-    page = tb.report(
-        SYSTEMS,
-        references(metric),
-        metrics=metric_names,
-        confidence=20,
-        samples=20,
-        **extra_arguments,
-    ).html()
+    names = ["bleu", name] if metric != tb.BLEU() else ["bleu"]
+    options = {"metrics": names, "confidence": 20, "samples": 20, **sources(metric, "source")}
+    page = tb.report(SYSTEMS, references(metric), **options).html()
     assert f"{expected(metric):.{metric.DIGITS}f}" in page
 
 
 def check_explanation(name: str, metric: tb.Metric) -> None:
-    source = sources(metric).get("sources")
-    explanation = tb.explain(ASPEN, references(metric), metric=name, source=source)
+    texts = sources(metric, "source")
+    explanation = tb.explain(ASPEN, references(metric), metric=name, **texts)
     assert same(explanation.to_dict()["systems"][0]["score"], metric)
-    source = source and source[2]
-    assert tb.explain(ASPEN[2], references(metric)[2], metric=name, source=source).text()
+    texts = {key: value[2] for key, value in texts.items()}
+    assert tb.explain(ASPEN[2], references(metric)[2], metric=name, **texts).text()
 
 
 def signature(name: str, metric: tb.Metric) -> None:
@@ -212,11 +197,9 @@ def signature(name: str, metric: tb.Metric) -> None:
         "both = [truebleu.metric(text), truebleu.metric(name + '|' + text)]; "
         "pickle.dump([(m, m.score(*given, **more).value) for m in both], sys.stdout.buffer)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=pickled, capture_output=True, check=False
-    )
-    if done.returncode:
-        raise AssertionError(done.stderr.decode())
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, input=pickled, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
     for read, value in pickle.loads(done.stdout):
         assert read.signature() == reparsed
         assert same(value, metric)
@@ -416,7 +399,8 @@ aggregation that they share.
 In the messages, *M* stands for the metric. For metrics other than BLEU, chrF, TER and the error
 rates, `report` also computed BLEU, which it needs for its segments. Metrics that need the source
 received it.
-{last}
+`nist-nltk` and `codebleu-weighted-…` add exact numbers. Their programs round each sum, so their \
+last digits can differ.
 
 {sentences}
 
@@ -443,27 +427,20 @@ def page(folder: Path) -> str:
     notes: dict[str, int] = {}
     rows: dict[tuple[str, ...], list[str]] = {}
     for name in dict.fromkeys([*registry.METRICS, *tb.family]):
-        cells = []
-        for interface in INTERFACES:
-            refusal = cell(interface, name, folder)
-            cells.append(
-                str(notes.setdefault(generic(refusal, name), len(notes) + 1)) if refusal else "✓"
-            )
-        has_one_reference = references(tb.metric(name)) is FIRST
-        key = (
-            *cells,
-            "one" if has_one_reference else "any",
-            name if name in registry.METRICS else "",
-        )
+        refusals = [cell(interface, name, folder) for interface in INTERFACES]
+        cells = [
+            str(notes.setdefault(generic(refusal, name), len(notes) + 1)) if refusal else "✓"
+            for refusal in refusals
+        ]
+        number_of_references = "one" if references(tb.metric(name)) is FIRST else "any"
+        key = (*cells, number_of_references, name if name in registry.METRICS else "")
         rows.setdefault(key, []).append(name)
     titles = {}
     groups = []
     for key, names in rows.items():
-        if key[-1]:
-            titles[key] = f"`{names[0]}`"
-        else:
+        if not key[-1]:
             groups.append(names)
-            titles[key] = f"family {len(groups)}: {len(names)}"
+        titles[key] = f"`{names[0]}`" if key[-1] else f"family {len(groups)}: {len(names)}"
     tables = []
     for place in dict.fromkeys(place for place, _ in INTERFACES):
         column_numbers = [i for i, interface in enumerate(INTERFACES) if interface[0] == place]
@@ -471,16 +448,9 @@ def page(folder: Path) -> str:
         lines = [head, ["---"] * len(head)]
         lines += [[titles[key], key[-2], *(key[i] for i in column_numbers)] for key in rows]
         tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    last = (
-        "`nist-nltk` and `codebleu-weighted-…` add exact numbers. Their programs round each sum, "
-        "so their last digits can differ."
-    )
+    members = [f"* family {i}: `{'`, `'.join(names)}`" for i, names in enumerate(groups, 1)]
     return PAGE.format(
         tables="\n\n".join(tables),
-        last=last,
         sentences="\n".join(f"{number}. {text}" for text, number in notes.items()),
-        members="\n".join(
-            f"* family {i}: {', '.join(f'`{name}`' for name in names)}"
-            for i, names in enumerate(groups, 1)
-        ),
+        members="\n".join(members),
     )

@@ -386,14 +386,10 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     group = parser.add_mutually_exclusive_group(required=True)
-    group.add_argument(
-        "--accept",
-        action="store_true",
-        help="write today's scores to scores.tsv; this takes minutes",
-    )
-    group.add_argument(
-        "--print-rows", choices=["plain", "compensated"], help="print rows with one kind of sum()"
-    )
+    accept_help = "write today's scores to scores.tsv; this takes minutes"
+    group.add_argument("--accept", action="store_true", help=accept_help)
+    kinds = ["plain", "compensated"]
+    group.add_argument("--print-rows", choices=kinds, help="print rows with one kind of sum()")
     arguments = parser.parse_args()
     if arguments.accept:
         accept()

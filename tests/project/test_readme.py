@@ -47,9 +47,8 @@ def test_links_have_targets():
     """In README.md and in every page, to files that are there."""
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
-            is_generated = target.endswith(
-                ("lab.html", "report.html")
-            )  # the site's own, which another test builds
+            # The site's own, which another test builds.
+            is_generated = target.endswith(("lab.html", "report.html"))
             assert is_generated or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
@@ -60,11 +59,7 @@ def test_documented_paths_exist():
         for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", page.read_text("utf-8")):
             assert (ROOT / path).exists(), f"{page.name}: {path}"
         for module in re.findall(r"`truebleu((?:\.[a-z]\w*)+)", page.read_text("utf-8")):
-            parts = module.split(".")[1:]
-            package_path = ROOT.joinpath("truebleu", parts[0])
-            is_known = (
-                package_path.exists()
-                or package_path.with_suffix(".py").exists()
-                or parts[0] in PUBLIC
-            )
+            name = module.split(".")[1]
+            paths = ROOT / "truebleu" / name, ROOT / "truebleu" / f"{name}.py"
+            is_known = name in PUBLIC or any(path.exists() for path in paths)
             assert is_known, f"{page.name}: truebleu{module}"

@@ -24,23 +24,15 @@ def site(tmp_path_factory):
         pytest.skip("no mkdocs-material, which is in the dependency group `docs`")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    done = subprocess.run(
-        command,
-        check=False,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-    )
+    options = {"cwd": ROOT, "env": os.environ | {"NO_MKDOCS_2_WARNING": "1"}}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_site_has_every_page(site):
-    pages = {
-        page.relative_to(ROOT / "docs").with_suffix(".html")
-        for page in (ROOT / "docs").rglob("*.md")
-    }
+    docs = ROOT / "docs"
+    pages = {page.relative_to(docs).with_suffix(".html") for page in docs.rglob("*.md")}
     built_pages = {page.relative_to(site) for page in site.rglob("*.html")}
     assert pages <= built_pages
     assert {str(page) for page in built_pages - pages} == {"changelog.html", *SITE_PAGES}

@@ -31,44 +31,25 @@ SEGMENTS: dict[str, Any] = {"aggregate": "segments"}
 
 MTEVAL_13: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "published_scale": 1.0}
 NLTK: dict[str, Any] = {
-    **PRETOKENIZED,
-    "missing_order": "at-least-one",
-    "published_scale": 1.0,
-    "arithmetic": "nltk",
-}
+    **PRETOKENIZED, "missing_order": "at-least-one", "published_scale": 1.0, "arithmetic": "nltk",
+}  # fmt: skip
 NMT: dict[str, Any] = {"reference_length": "shortest", "published_scale": 1.0, "arithmetic": "nmt"}
 T2T: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "arithmetic": "t2t"}
 TORCH: dict[str, Any] = {
-    "tie": "first",
-    "no_match": "any-zero",
-    "published_scale": 1.0,
-    "arithmetic": "float32",
-}
+    "tie": "first", "no_match": "any-zero", "published_scale": 1.0, "arithmetic": "float32",
+}  # fmt: skip
 COCO: dict[str, Any] = {
-    **PRETOKENIZED,
-    "smoothing": "epsilon",
-    "brevity_penalty": "coco",
-    "no_match": "smoothed",
-    "published_scale": 1.0,
-    "arithmetic": "coco",
-}
+    **PRETOKENIZED, "smoothing": "epsilon", "brevity_penalty": "coco", "no_match": "smoothed",
+    "published_scale": 1.0, "arithmetic": "coco",
+}  # fmt: skip
 CODENN: dict[str, Any] = {
-    **SEGMENTS,
-    "smoothing": "add-k-tiny",
-    "missing_order": "one",
-    "no_match": "smoothed",
-    "reference_length": "shortest",
-    "brevity_penalty": "plus-one",
-    "arithmetic": "codenn",
-}
+    **SEGMENTS, "smoothing": "add-k-tiny", "missing_order": "one", "no_match": "smoothed",
+    "reference_length": "shortest", "brevity_penalty": "plus-one", "arithmetic": "codenn",
+}  # fmt: skip
 CDEC: dict[str, Any] = {
-    **PRETOKENIZED,
-    "smoothing": "floor",
-    "smoothing_value": 0.01,
-    "missing_order": "drop",
-    "no_match": "smoothed",
-    "arithmetic": "cdec",
-}
+    **PRETOKENIZED, "smoothing": "floor", "smoothing_value": 0.01, "missing_order": "drop",
+    "no_match": "smoothed", "arithmetic": "cdec",
+}  # fmt: skip
 
 # mteval's command-line options, keyed by their abbreviations in member names.
 MTEVAL_SWITCHES = {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial, wraps
 from itertools import chain, count
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from truebleu.compat.patches import restore_functions
 from truebleu.metrics.bleu import BLEU
@@ -88,14 +88,11 @@ def _patch_function(
     _patches.append((module, name, original, call_accelerated))
 
 
-class _Precision:
-    """Clipped count and n-gram count, as the numerator and denominator that NLTK reads."""
+class _Precision(NamedTuple):
+    """Clipped count and n-gram count, as the attributes that NLTK reads."""
 
-    __slots__ = ("denominator", "numerator")
-
-    def __init__(self, numerator: int, denominator: int) -> None:
-        self.numerator = numerator
-        self.denominator = denominator
+    numerator: int
+    denominator: int
 
 
 def _make_bleu_helpers(

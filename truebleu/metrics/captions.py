@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from math import e, log, sqrt
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
@@ -24,10 +24,8 @@ from truebleu.metrics.base import Corpus
 from truebleu.metrics.pairwise_scores import sum_like_numpy
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
 from truebleu.text import argument_checks, caption_files, corpus_inputs, segments, tokenizers
+from truebleu.text.languages import Language
 from truebleu.text.terminal_layout import format_count
-
-if TYPE_CHECKING:
-    from truebleu.text.languages import Language
 
 TOKENIZER = "ptb-coco"
 # Tokens that ptb-coco removes from the tokens of ptb.

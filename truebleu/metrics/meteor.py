@@ -120,6 +120,11 @@ class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
         return f"modules {self.to_field(value)}" if value else ""
 
 
+def _declare_coefficient(letter: str, short: str, maximum: float = 1) -> p.Parameter[float | None]:
+    help_text = f"{letter} (default: the task's value)"
+    return p.Number(None, help_text, maximum=maximum, optional=True, short=short)
+
+
 class METEOR(PythonMetric):
     """METEOR 1.5 (0-100): the original program's score, from weighted matches and word order.
 
@@ -195,18 +200,10 @@ class METEOR(PythonMetric):
     characters: p.Parameter[bool] = p.Flag(
         "count lengths and matches in characters", key="chars", short="ch", optional=True
     )
-    alpha: p.Parameter[float | None] = p.Number(
-        None, "α (default: the task's value)", maximum=1, optional=True, short="a"
-    )
-    beta: p.Parameter[float | None] = p.Number(
-        None, "β (default: the task's value)", maximum=1000, optional=True, short="b"
-    )
-    gamma: p.Parameter[float | None] = p.Number(
-        None, "γ (default: the task's value)", maximum=1, optional=True, short="g"
-    )
-    delta: p.Parameter[float | None] = p.Number(
-        None, "δ (default: the task's value)", maximum=1, optional=True, short="d"
-    )
+    alpha: p.Parameter[float | None] = _declare_coefficient("α", "a")
+    beta: p.Parameter[float | None] = _declare_coefficient("β", "b", maximum=1000)
+    gamma: p.Parameter[float | None] = _declare_coefficient("γ", "g")
+    delta: p.Parameter[float | None] = _declare_coefficient("δ", "d")
     weights: p.Numbers = p.Numbers(
         None, "the weights of the modules (default: the task's weights)", optional=True
     )

@@ -9,16 +9,13 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics import python_metric
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentTexts
 from truebleu.text import tokenizers
-
-if TYPE_CHECKING:
-    from truebleu.text.languages import Language
+from truebleu.text.languages import Language
 
 
 class NLTKMETEOR(SegmentMeanMetric):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY
 from string import ascii_letters
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import Table
 from truebleu.metrics import parameters as p
@@ -21,9 +21,7 @@ from truebleu.metrics import python_metric
 from truebleu.metrics.base import Corpus, MetricFailedError
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentMeanScore, SegmentTexts
 from truebleu.text import tokenizers
-
-if TYPE_CHECKING:
-    from truebleu.text.languages import Language
+from truebleu.text.languages import Language
 
 # The release of rouge-score that defines the scores; tests compare rouge-score-rs with it.
 REFERENCE_RELEASE = "0.1.2"

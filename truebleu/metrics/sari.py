@@ -238,7 +238,9 @@ def _compute_parts(
         Counter({ngram: len(references) * n for ngram, n in counts.items()})
         for counts in (source, hypothesis)
     )
-    reference_counts = sum(references, Counter[Any]())
+    reference_counts: Counter[Any] = Counter()
+    for reference in references:
+        reference_counts.update(reference)
     kept_ngrams, kept_by_references = source & hypothesis, source & reference_counts
     good = kept_ngrams & reference_counts
     precision = _average_shares(good, kept_ngrams, missing)

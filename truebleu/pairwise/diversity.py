@@ -292,9 +292,7 @@ class Distinct(NamedTuple):
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
-        import json
-
-        return json.dumps(self.to_dict(), indent=1)
+        return argument_checks.format_json(self.to_dict(), indent=1)
 
     def __float__(self) -> float:
         return self.value

@@ -345,29 +345,11 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
     stream_count = len(references)
     # The number of lines in a file is not known yet.
     segment_count = len(hypotheses) if isinstance(hypotheses, tuple) else stream_count
-    is_square = stream_count == segment_count
-    if not stream_count or segment_count == stream_count == 1:
-        return
-    first = references[0]
-    if is_square and not (isinstance(first, list) and len(first) == segment_count):
-        return
-    lengths = {len(item) if is_sequence(item) else 0 for item in references}
-    # Streams of almost as many references as segments: a line is missing or superfluous.
-    is_almost = (
-        10 * stream_count <= segment_count
-        and len(lengths) == 1
-        and 10 * abs(max(lengths) - segment_count) <= segment_count
-    )
-    if not is_almost and (
-        lengths != {segment_count}
-        or (is_square and not all(isinstance(item, list) for item in references))
-    ):
-        return
-    problem = (
-        f"{format_count(stream_count, 'stream')} of {format_count(max(lengths), 'reference')} "
-        f"(expected {format_count(segment_count, 'segment')})"
-    )
-    if is_square:
+    if stream_count == segment_count:
+        if stream_count < 2 or not all(
+            isinstance(item, list) and len(item) == segment_count for item in references
+        ):
+            return
         if is_file(hypotheses) and not is_rereadable(as_file(hypotheses).path):
             return
         if not _fits_better_as_streams(hypotheses, references):
@@ -375,6 +357,17 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
         problem = (
             f"{segment_count} streams of {segment_count} references, which match the hypotheses "
             "better as streams"
+        )
+    else:
+        lengths = {len(item) if is_sequence(item) else 0 for item in references}
+        length = max(lengths, default=0)
+        # Streams of almost as many references as segments: a line is missing or superfluous.
+        is_almost = 10 * max(stream_count, abs(length - segment_count)) <= segment_count
+        if len(lengths) != 1 or not (length == segment_count or is_almost):
+            return
+        problem = (
+            f"{format_count(stream_count, 'stream')} of {format_count(length, 'reference')} "
+            f"(expected {format_count(segment_count, 'segment')})"
         )
     raise InputError(
         f"references: this looks like {problem}. truebleu expects one list of references "

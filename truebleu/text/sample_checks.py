@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
@@ -202,8 +202,7 @@ def _transpose_rows(rows: Sequence[Any]) -> list[list[Any]]:
     if rows and isinstance(rows[0], str):
         return [[*rows]]
     rows = [row if isinstance(row, list | tuple) else [row] for row in rows]
-    count = max(map(len, rows), default=0)
-    return [[row[i] if i < len(row) else None for row in rows] for i in range(count)]
+    return [*map(list, zip_longest(*rows))]
 
 
 def _count_marks(column: Sequence[Any], indices: Sequence[int]) -> dict[str, MarkCount]:

@@ -233,10 +233,8 @@ class LineSubset(File):
 
     def _make_reader(self) -> Callable[[int], bytes]:
         read_chunk = super()._make_reader()
-        lines = compress(
-            self._check_line_count(split_lines(iter(lambda: read_chunk(CHUNK_BYTES), b""))),
-            self._line_mask,
-        )
+        all_lines = split_lines(iter(lambda: read_chunk(CHUNK_BYTES), b""))
+        lines = compress(self._check_line_count(all_lines), self._line_mask)
         chunks = iter(lambda: b"".join(b"%b\n" % line for line in islice(lines, 1024)), b"")
         return lambda _: next(chunks, b"")
 
@@ -743,11 +741,10 @@ def iter_reference_rows(references: Any) -> Iterator[tuple[Any, ...]]:
     )
     for number, row in enumerate(rows, 1):
         if any(item is missing for item in row):
-            absent = [
-                label_by_file_name(f"reference {i}", column)
-                for i, (column, item) in enumerate(zip(columns, row, strict=True), 1)
-                if item is missing
-            ]
+            pairs = enumerate(zip(columns, row, strict=True), 1)
+            absent = (
+                label_by_file_name(f"reference {i}", c) for i, (c, x) in pairs if x is missing
+            )
             raise InputError(
                 f"the references have different numbers of segments: segment {number} is not in "
                 f"{', '.join(absent)}"
@@ -789,10 +786,8 @@ def read_texts(role: str, value: Any) -> Texts:
     """Return a column of texts, some of which may be missing."""
     if isinstance(value, BufferedLines):
         return value.texts
-    return [
-        _encode_text(role, number, item)
-        for number, item in enumerate(iterate_items(role, value), 1)
-    ]
+    items = enumerate(iterate_items(role, value), 1)
+    return [_encode_text(role, number, item) for number, item in items]
 
 
 def read_reference_streams(references: Any) -> list[Texts]:
@@ -800,14 +795,10 @@ def read_reference_streams(references: Any) -> list[Texts]:
     columns = references if isinstance(references, list) and references else [references]
     if all(isinstance(column, BufferedLines) for column in columns):
         return [column.texts for column in columns]
-    rows = [
-        [
-            _encode_text("references", number, one)
-            for item in row
-            for one in _list_references("", item)
-        ]
-        for number, row in enumerate(iter_reference_rows(references), 1)
-    ]
+    rows = []
+    for number, row in enumerate(iter_reference_rows(references), 1):
+        texts = [one for item in row for one in _list_references("", item)]
+        rows.append([_encode_text("references", number, text) for text in texts])
     return [list(stream) for stream in zip_longest(*rows)]
 
 
@@ -838,13 +829,11 @@ def count_identical_hypotheses(hypotheses: Any, references: Sequence[Any]) -> li
     """Return, for each column, how many texts equal the hypothesis; ignore surrounding spaces."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:
-        is_buffered = isinstance(column, BufferedLines)
-        for item in column.texts if is_buffered else iterate_items(role, column):
-            text = item.decode("utf-8", "surrogatepass") if isinstance(item, bytes) else item
-            if isinstance(text, str):
-                yield text.strip()
+        for item in iterate_items(role, column):
+            if isinstance(item, str):
+                yield item.strip()
             else:
-                yield text if text is None else list(text)
+                yield item if item is None else list(item)
 
     hypothesis_texts = list(iter_stripped("hypotheses", hypotheses))
     return [

@@ -16,7 +16,7 @@ from math import exp, fsum, isfinite
 from threading import Lock
 from typing import Any, TypedDict, Unpack
 
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, TokenIds
 from truebleu.integrations import get_metric_name, reward_hosts
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricMissingError, Signature
@@ -209,7 +209,8 @@ class Reward:
         parts = []
         for metric, weight in self.metrics:
             signature = f"{metric.name}|{metric.signature(segment=True)}".partition("|by:")[0]
-            parts.append(signature if self.metrics[0][1] == 1 else f"{weight:g}*({signature})")
+            is_weighted = any(other != 1 for _, other in self.metrics)
+            parts.append(f"{weight}*({signature})" if is_weighted else signature)
         strips = ["think"] * self.strip_thinking + ["fences"] * self.strip_fences
         steps = {
             "strip": "+".join(strips) or None,
@@ -280,6 +281,11 @@ class Reward:
         columns |= {"groups": groups} if self.has_group_baseline else {}
         for label, column in columns.items():
             reward_hosts.check_column(self, label, column, completions)
+        if isinstance(completions, TokenIds) != isinstance(references, TokenIds):
+            raise self.count_error(
+                f"{self.name}: token ids never match text. Pass both completions and references as "
+                "tb.token_ids(...)"
+            )
         metrics = [(one.adapt_to_inputs(completions), weight) for one, weight in self.metrics]
         rewards: list[Any] = [None] * len(completions)
         rows: list[Any] = []

@@ -302,6 +302,11 @@ def test_missing_package_is_not_an_invalid_row(monkeypatch):
         reward(["a cat sat"], ["a cat sat"])
 
 
+def test_mixture_of_text_and_token_ids_is_refused():
+    with pytest.raises(tb.InputError, match="token ids never match text"):
+        tb.reward("bleu")(["a cat"], tb.token_ids([[5, 6]]))
+
+
 def test_on_error_is_the_reward_of_invalid_rows():
     reward = tb.reward("chrf", on_error=-1, baseline="leave-one-out")
     rewards = reward(["a", None, "b", 3], ["a", "a", "a", "a"], groups=["x"] * 4)
@@ -384,6 +389,8 @@ def test_statistics_count_texts():
 def test_repr_is_the_recipe():
     chrf = "chrF2|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0"
     assert repr(tb.reward("chrf")) == f"{chrf}|scale:0.01|baseline:none"
+    weighted = repr(tb.reward({"chrf": 1, "bleu": 1 / 3}))
+    assert weighted.startswith(f"1*({chrf})+0.3333333333333333*(BLEU|")
     options = {"strip_thinking": True, "strip_fences": True, "after": "<a>", "normalize": "NFC"}
     options |= {"empty": 0, "length_penalty": "mirror", "baseline": "mean", "on_error": 0.0}
     assert repr(tb.reward({"chrf": 0.7, "bleu": 0.3}, **options)) == (

@@ -1,7 +1,7 @@
 """The command line scores files, reports errors clearly, and never prints a traceback."""
 
-import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,11 +26,23 @@ GOOD = ["The cat sat on a mat.", "It's 5,000.50 dollars or more.", "No one was s
 BAD = ["cat on mat sat there.", "It is 5000 dollar.", "surprise for nobody"]
 
 
-def read_scores(result) -> list[dict]:
-    """Return the scores in JSON output."""
-    content = json.loads(result.output)
-    assert content["truebleu_score"] == 1
-    return content["scores"]
+@pytest.fixture
+def run_score(read_json):
+    """Return a function that returns the entry of the only score in JSON output."""
+
+    def run(*words, **options):
+        content = read_json("score", *words, **options)
+        assert content["truebleu_score"] == 1
+        (entry,) = content["scores"]
+        return entry
+
+    return run
+
+
+def run_sacrebleu(*words) -> str:
+    """Return the output of sacreBLEU's command."""
+    command = [sys.executable, "-m", "sacrebleu", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
@@ -53,71 +65,46 @@ def text_folder(write, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("command", "options"),
     [
-        [],
-        ["-lc"],
-        ["-tok", "intl"],
-        ["--tokenize", "char"],
-        ["-s", "none"],
-        ["-s", "floor"],
-        ["--smooth-method", "floor", "--smooth-value", "0.5"],
-        ["-s", "add-k", "-sv", "2"],
+        ("score", []),
+        ("score", ["-lc"]),
+        ("score", ["-tok", "intl"]),
+        ("score", ["--tokenize", "char"]),
+        ("score", ["-s", "none"]),
+        ("score", ["-s", "floor"]),
+        ("score", ["--smooth-method", "floor", "--smooth-value", "0.5"]),
+        ("score", ["-s", "add-k", "-sv", "2"]),
+        ("segments", []),
     ],
-    ids=" ".join,
 )
-def test_options_give_same_output_as_sacrebleu(text_folder, truebleu_command, options):
-    arguments = ["ref", "ref2", "-i", "bad", *options, "-w", "9"]
-    sacrebleu_result = subprocess.run(
-        [sys.executable, "-m", "sacrebleu", *arguments, "-f", "text"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    result = truebleu_command("score", *arguments, "-f", "sacrebleu")
-    assert result.status == 0, result
-    version_suffix = f"|by:truebleu-{truebleu.__version__}"
-    assert result.output.replace(version_suffix, "") == sacrebleu_result.stdout
+def test_options_give_same_output_as_sacrebleu(text_folder, truebleu_command, command, options):
+    """Like sacreBLEU's -sl, `segments` enables effective order, which the signature shows."""
+    words = ["ref", "ref2", "-i", "bad", *options, "-w", "9"]
+    sentence_level = ["-sl"] if command == "segments" else []
+    expected = run_sacrebleu(*words, "-f", "text", *sentence_level)
+    output = truebleu_command(command, *words, "-f", "sacrebleu").output
+    assert output.replace(f"|by:truebleu-{truebleu.__version__}", "") == expected
 
 
-def test_segments_output_equals_sacrebleu_sentence_level(text_folder, truebleu_command):
-    """Compare with -sl; both enable effective order and show it in the signature."""
-    sacrebleu_result = subprocess.run(
-        [sys.executable, "-m", "sacrebleu", "ref", "ref2", "-i", "bad", "-sl", "-w", "9"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    result = truebleu_command("segments", "ref", "ref2", "-i", "bad", "-f", "sacrebleu", "-w", "9")
-    assert (
-        result.output.replace(f"|by:truebleu-{truebleu.__version__}", "") == sacrebleu_result.stdout
-    )
-
-
-def test_pipe_gets_json_with_full_precision(text_folder, truebleu_command):
-    score = truebleu.bleu(GOOD, REFERENCE)
+def test_pipe_gets_json_with_full_precision(text_folder, run_score):
+    expected = truebleu.bleu(GOOD, REFERENCE)
     for arguments in ([], ["-f", "json"]):
-        result = truebleu_command("score", "ref", "-i", "good", *arguments)
-        assert (result.status, result.error) == (0, "")
-        (content,) = read_scores(result)
+        content = run_score("ref", "-i", "good", *arguments)
         assert list(content)[:11] == [
             *("system", "name", "score", "signature", "verbose_score", "nrefs"),
             *("case", "eff", "tok", "smooth", "version"),
         ]
-        assert content["score"] == score.value
-        assert content["signature"] == str(score.signature)
+        assert content["score"] == expected.value
+        assert content["signature"] == str(expected.signature)
 
 
-def test_options_unknown_to_sacrebleu_reach_metric(text_folder, truebleu_command):
-    result = truebleu_command(
-        *["score", "ref", "-i", "good", "--effective-order", "--max-order", "2"],
-        *["--weights", "0.25", "0.75", "--threads", "2"],
-    )
-    assert result.status == 0, result
+def test_options_unknown_to_sacrebleu_reach_metric(text_folder, run_score):
+    words = "ref -i good --effective-order --max-order 2 --weights 0.25 0.75 --threads 2"
+    content = run_score(*words.split())
     metric = truebleu.BLEU(effective_order=True, max_order=2, weights=(0.25, 0.75))
-    score = metric.score(GOOD, REFERENCE)
-    assert read_scores(result)[0]["score"] == score.value
-    assert read_scores(result)[0]["signature"] == str(score.signature)
+    expected = metric.score(GOOD, REFERENCE)
+    assert (content["score"], content["signature"]) == (expected.value, str(expected.signature))
 
 
 @posix
@@ -158,16 +145,8 @@ def test_failed_write_keeps_old_file(text_folder, write, truebleu_command, name)
     before = sorted(text_folder.iterdir())
     # Python would truncate its .pyc files at the limit, and later runs would fail on them.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    result = truebleu_command(
-        "segments",
-        "long",
-        "-i",
-        "long",
-        "-o",
-        name,
-        preexec_fn=set_file_size_limit,
-        env=environment,
-    )
+    words = ("segments", "long", "-i", "long", "-o", name)
+    result = truebleu_command(*words, preexec_fn=set_file_size_limit, env=environment)
     assert result.status == 1, result
     assert name in result.error
     assert (text_folder / name).read_text() == "as it was"
@@ -208,30 +187,25 @@ def test_process_substitution_is_read(text_folder, truebleu_command):
     assert result.stdout == expected.output
 
 
-def test_column_suffix_selects_column(text_folder, truebleu_command):
-    expected = truebleu_command("score", "ref", "-i", "good")
-    result = truebleu_command("score", "table.tsv#2", "-i", "table.tsv#3")
-    assert read_scores(result)[0]["score"] == read_scores(expected)[0]["score"]
+def test_column_suffix_selects_column(text_folder, run_score):
+    entry = run_score("table.tsv#2", "-i", "table.tsv#3")
+    assert entry["score"] == truebleu.bleu(GOOD, REFERENCE).value
 
 
-def test_num_refs_reads_reference_columns(text_folder, write, truebleu_command):
-    expected = truebleu_command("score", "ref", "ref2", "-i", "bad")
-    assert truebleu_command("score", "refs.tsv", "-nr", "2", "-i", "bad").output == expected.output
+def test_num_refs_reads_reference_columns(text_folder, write, run_score):
+    assert run_score("refs.tsv", "-nr", "2", "-i", "bad") == run_score("ref", "ref2", "-i", "bad")
     # Rows can have fewer references than N.
-    ragged_result = truebleu_command("score", "ref", "-nr", "2", "-i", "bad")
-    assert read_scores(ragged_result)[0]["score"] == truebleu.bleu(BAD, REFERENCE).value
+    entry = run_score("ref", "-nr", "2", "-i", "bad")
+    assert entry["score"] == truebleu.bleu(BAD, REFERENCE).value
     mixed = write("mixed.tsv", [f"{REFERENCE[0]}\t{GOOD[2]}", *REFERENCE[1:]])
-    result = truebleu_command("score", mixed, "-nr", "2", "-i", "bad")
+    entry = run_score(mixed, "-nr", "2", "-i", "bad")
     references = [(REFERENCE[0], GOOD[2]), *((text,) for text in REFERENCE[1:])]
-    assert read_scores(result)[0]["score"] == truebleu.bleu(BAD, references).value
-    assert read_scores(result)[0]["nrefs"] == "var"
+    assert (entry["score"], entry["nrefs"]) == (truebleu.bleu(BAD, references).value, "var")
 
 
-def test_encoding_option_is_used(write, truebleu_command, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    write("latin", ["Où est le café ?"] * 3, "latin-1")
-    result = truebleu_command("score", "latin", "-i", "latin", "-e", "latin-1", "-b", "-f", "text")
-    assert (result.status, result.output) == (0, "100.0\n")
+def test_encoding_option_is_used(write, run_score):
+    latin = write("latin", ["Où est le café ?"] * 3, "latin-1")
+    assert round(run_score(latin, "-i", latin, "-e", "latin-1")["score"]) == 100
 
 
 # Segments
@@ -244,9 +218,6 @@ def test_segments_writes_parquet(text_folder, truebleu_command):
     assert result.status == 0, result
     rows = parquet.read_table(text_folder / "out.parquet").to_pylist()
     assert [row["BLEU"] for row in rows] == truebleu.BLEU().segments(GOOD, REFERENCE).tolist()
-
-
-# Warnings
 
 
 # Errors
@@ -265,6 +236,7 @@ def test_segments_writes_parquet(text_folder, truebleu_command):
         ("score ref -i good -tok intll", 2, ["intll", "intl"]),
         ("score ref -i good -s flor", 2, ["flor", "floor"]),
         ("score ref -i good -s exp -sv 1", 2, ["exp"]),
+        ("score ref -i good -l xx", 2, ["xx"]),
         ("score ref -i good -w -1", 2, ["-1"]),
         ("score ref -i good --max-order 99", 2, ["16"]),
         ("score ref -i good --threads -1", 2, ["-1"]),
@@ -286,22 +258,18 @@ def test_segments_writes_parquet(text_folder, truebleu_command):
         ("--frobnicate", 2, ["--frobnicate"]),
     ],
 )
-def test_error_is_one_line_with_status(
-    text_folder, write, truebleu_command, arguments, status, words
-):
+def test_error_is_one_line_with_status(text_folder, write, read_error, arguments, status, words):
     write("short", GOOD[:2])
     write("empty", [])
     write("latin", ["a b", "café", "c d"], "latin-1")
-    result = truebleu_command(*arguments.split())
-    assert result.status == status, result
-    assert result.output == ""
-    assert "truebleu" in result.error
-    assert "error: " in result.error
-    assert "Traceback" not in result.error
-    assert all(word in result.error for word in words), result
+    message = read_error(status, *arguments.split())
+    assert all(word in message for word in words), message
 
 
 # Write errors
+
+
+TRACEBACK = "Traceback|Exception ignored"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
@@ -328,37 +296,29 @@ def test_full_output_device_gives_status_1(text_folder, command, unbuffered):
     """Python would exit with status 120 if it could not flush its buffer."""
     module, *words = command.split()
     with Path("/dev/full").open("wb") as full:
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        command = [sys.executable, "-m", module, *words]
         done = subprocess.run(
-            [sys.executable, "-m", module, *words],
-            check=False,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            command, check=False, stdout=full, stderr=subprocess.PIPE, text=True, env=environment
         )
     assert done.returncode == 1, done.stderr
     assert "No space left on device" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "Exception ignored" not in done.stderr
+    assert not re.search(TRACEBACK, done.stderr)
 
 
 @posix
-def test_closed_pipe_does_not_hide_error(text_folder, write, truebleu_command):
+def test_closed_pipe_does_not_hide_error(text_folder, write):
     write("long", GOOD * 20_000)
     script = f"{sys.executable} -m truebleu segments long -i long | head -n 1"
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.startswith('{"truebleu_segments": 1, "segment": 1')
-    assert "Traceback" not in result.stderr
-    assert "Exception ignored" not in result.stderr
+    assert not re.search(TRACEBACK, result.stderr)
 
 
-def test_unknown_instruction_set_gives_error(text_folder, truebleu_command):
+def test_unknown_instruction_set_gives_error(text_folder, read_error):
     environment = os.environ | {"TRUEBLEU_SIMD": "mmx"}
-    result = truebleu_command("score", "ref", "-i", "good", env=environment)
-    assert result.status in (1, 2), result
-    assert "mmx" in result.error
-    assert "scalar" in result.error
-    assert "Traceback" not in result.error
+    message = read_error((1, 2), "score", "ref", "-i", "good", env=environment)
+    assert re.search("mmx.*scalar", message)
 
 
 @posix
@@ -369,8 +329,7 @@ def test_closed_pipe_gives_status_141(text_folder, truebleu_command, command):
     with os.fdopen(writer, "wb") as pipe:
         result = truebleu_command(command, "ref", "-i", "good", stdout=pipe)
     assert result.status != 0, result
-    assert "Traceback" not in result.error
-    assert "Exception ignored" not in result.error
+    assert not re.search(TRACEBACK, result.error)
 
 
 # Signals
@@ -379,7 +338,10 @@ def test_closed_pipe_gives_status_141(text_folder, truebleu_command, command):
 def interrupt_process(
     process: subprocess.Popen, begun: Callable[[], bool], number: int = signal.SIGINT
 ) -> tuple[int, str]:
-    """Send a signal to a process once it has begun; return its status and standard error."""
+    """Send a signal to a process once it has begun; return its status and standard error.
+
+    There is no traceback in the standard error.
+    """
     try:
         while not begun():
             assert process.poll() is None, process.stderr.read()
@@ -389,6 +351,7 @@ def interrupt_process(
         _, error = process.communicate(timeout=60)
     finally:
         process.kill()
+    assert "Traceback" not in error
     return process.returncode, error
 
 
@@ -413,12 +376,9 @@ def test_ctrl_c_stops_long_run(tmp_path, threads):
     systems = [f"{number}={path}" for number in range(900)]
     command = [sys.executable, "-m", "truebleu", "score", path, "-i", *systems, *options]
     process = start_process(*command)
-    text_folder = Path(f"/proc/{process.pid}/fd")
-    status, error = interrupt_process(
-        process, lambda: path in map(Path.resolve, text_folder.iterdir())
-    )
+    files = Path(f"/proc/{process.pid}/fd")
+    status, _ = interrupt_process(process, lambda: path in map(Path.resolve, files.iterdir()))
     assert status in (130, -signal.SIGINT)
-    assert "Traceback" not in error
 
 
 @linux
@@ -435,9 +395,8 @@ def test_ctrl_c_stops_waiting_for_standard_input(text_folder):
         fcntl.ioctl(process.stdin, termios.FIONREAD, waiting)
         return waiting[0] == 0
 
-    status, error = interrupt_process(process, is_input_consumed)
+    status, _ = interrupt_process(process, is_input_consumed)
     assert status in (130, -signal.SIGINT)
-    assert "Traceback" not in error
 
 
 @posix
@@ -462,7 +421,6 @@ def test_ctrl_c_leaves_no_partial_output(write, tmp_path, monkeypatch, command):
     process.stdin = None
     status, error = interrupt_process(process, lambda: True)
     assert status in (130, -signal.SIGINT), error
-    assert "Traceback" not in error
     assert sorted(tmp_path.iterdir()) == files_before
 
 
@@ -481,11 +439,8 @@ WITH_TEMPORARY = {
 def test_signal_leaves_no_temporary_file(text_folder, number, command):
     folder = text_folder / "temporary"
     folder.mkdir()
-    environment = {
-        **os.environ,
-        "TMPDIR": str(folder),
-        "TRUEBLEU_CACHE": str(text_folder / "cache"),
-    }
+    cache = str(text_folder / "cache")
+    environment = {**os.environ, "TMPDIR": str(folder), "TRUEBLEU_CACHE": cache}
     files_before = sorted(text_folder.rglob("*"))
     words = (sys.executable, "-m", "truebleu", *WITH_TEMPORARY[command])
     process = start_process(*words, env=environment)
@@ -553,7 +508,7 @@ def test_console_script_equals_module(text_folder, truebleu_command):
     assert result.stdout.decode() == truebleu_command("score", "ref", "-i", "good").output
 
 
-@pytest.mark.parametrize("words", [("help",), ()])
+@pytest.mark.parametrize("words", [("help",), ()], ids=["help", "no words"])
 def test_descriptions_of_the_examples_are_aligned(words, truebleu_command):
     lines = truebleu_command(*words).output.splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("  truebleu demo"))

@@ -1,50 +1,30 @@
 """Error messages: one place per message, the user's options, and the option that serves instead."""
 
 import gzip
-import re
 
 import pytest
 
-# Each command line is wrong.
+# Wrong command lines whose messages no other test knows: the fixture checks their form.
 WRONG_COMMANDS = """
-score ref -i hyp -m comet
 score ref -i hyp -m comet:
 score ref -i hyp -m bertscore
 score ref -i hyp -m command
-score ref -i hyp -m command:X
-score ref -i hyp -m nope
 score ref -i hyp -m bleu|nope:3
 score ref -i hyp -m chrF2|nrefs:1|case:weird
-score ref -i hyp -tok nope
 score ref -i hyp -tok icu:
 score ref -i hyp -tok spm:
 score ref -i hyp -tok spm:missing
-score ref -i hyp -s nope
 score ref -i hyp -sv -1
-score ref -i hyp -s exp -sv 2
-score ref -i hyp --max-order 0
 score ref -i hyp -m chrf --chrf-beta -1
-score ref -i hyp -e nope
 score ref -i hyp#0
 score ref -i table#3
-score ref -i hyp -l xx
-score ref -i hyp -w x
-score ref -i hyp -f nope
-score ref -i hyp -o x.xlsx
-score ref -i hyp --seed x
 score ref -i hyp --docs one
 score ref -i hyp --log hyp
 score ref -i hyp -m ibleu
-score ref -i hyp -m ibleu -src one
-score ref -i one
-score ref -i empty
-score ref -i latin
 score ref -i a=hyp a=ref
-score ref -i a=hyp,ref
 score x.csv
 segments ref -i hyp -f npy
 compare ref -i hyp one
-compare ref -i hyp ref --scores X
 compare ref -i hyp ref --scores X=table
 compare ref -i hyp ref --scores X=hyp
 compare ref -i hyp ref --scores X=numbers numbers numbers
@@ -52,12 +32,7 @@ compare --scores X=table
 compare --scores X=empty
 compare --scores X=hyp
 compare --scores X=one hyp
-compare ref -i hyp ref --baseline nope
-compare ref -i hyp ref --lower-is-better Z
 compare ref -i hyp ref --docs one
-report ref -i hyp -o x.html --also nope
-report ref -i hyp -o x.html --also tokenize=nope
-report ref -i hyp -o x.html --labels one
 report ref -i hyp -o x.html --word-counts hyp
 report ref -i hyp -o x.html --human hyp
 report ref -i hyp -o x.html --terms table -src one
@@ -70,21 +45,12 @@ check ref -i hyp --max-drop 1 --log missing
 check ref -i hyp --against hyp --max-drop 1
 check ref -i hyp --against ref --significant
 matrix ref -m ibleu
-matrix ref --mbr --moses
-matrix ref --mbr -m ter --method aggregate
 explain ref -i hyp -m rouge-1 --recall
 explain ref -i hyp -n 9
 family show
-family show nope
 family which x ref -i hyp
-testset info
-testset info nope
 meta --human hyp --scores X=numbers
-meta --human numbers --columns x
-meta --human numbers --mqm-weights x --scores X=numbers
 """
-# Parameters of Python that the command line calls otherwise.
-PARAMETERS = "max_drop|minimum|max_order|smoothing_value|mqm_weights|column=|method=|beta="
 
 
 @pytest.fixture
@@ -106,17 +72,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("line", WRONG_COMMANDS.strip().splitlines())
-def test_message_names_each_place_once(folder, truebleu_command, line):
-    result = truebleu_command(*line.split(), input=b"")
-    assert result.status in (1, 2), result
-    assert result.output == ""
-    assert re.fullmatch(r"truebleu: error: .*\n", result.error)
-    message = result.error.removeprefix("truebleu: error: ")
-    assert "::" not in message
-    # Neither "scores: scores (file)" nor "--max-order: max_order=0" nor "(see x) (see y)".
-    assert not re.search(r"\b([\w-]+): \(?\1\b", message.replace("--", ""), re.IGNORECASE)
-    assert not re.search(PARAMETERS, message)
-    assert message.count("(see ") <= 1
+def test_message_names_each_place_once(folder, read_error, line):
+    assert read_error((1, 2), *line.split())
 
 
 @pytest.mark.parametrize(
@@ -125,6 +82,8 @@ def test_message_names_each_place_once(folder, truebleu_command, line):
         ("score ref -i hyp --level 0.9", "--level has no effect without --confidence"),
         ("score ref -i hyp --seed 3", "--seed has no effect without --confidence"),
         ("score x.csv --log-note x", "--log-note has no effect without --log"),
+        ("score x.csv -ci", "-ci/--confidence does not support tables"),
+        ("score x.csv --log scores.jsonl", "--log does not support tables"),
         ("score ref -i hyp -f json -sh", "-sh/--short has no effect with -f json"),
         ("segments ref -i hyp -f tsv -sh", "-sh/--short has no effect with -f tsv"),
         ("matrix ref -f csv -sh", "-sh/--short has no effect with -f csv"),
@@ -140,6 +99,10 @@ def test_message_names_each_place_once(folder, truebleu_command, line):
         ("testset add x --registry y", "--registry has no effect with add"),
         ("cite --registry x", "--registry has no effect without -t/--test-set"),
         ("explain --hypothesis a --reference b -t x", "-t/--test-set and --hypothesis TEXT are"),
+        (
+            "explain x.csv -i x.csv",
+            "x.csv: truebleu explain does not read tables; use truebleu sco",
+        ),
         ("segments ref -i hyp --docs hyp", "--docs has no effect without --resegment"),
         ("segments ref -i hyp --resegment always --hyp-docs hyp", "--hyp-docs needs the documents"),
         ("check ref -i one --resegment --hyp-docs hyp --min 1", "--hyp-docs needs the documents"),
@@ -156,10 +119,8 @@ def test_message_names_each_place_once(folder, truebleu_command, line):
         ("matrix .", ".: expected a file, found a folder"),
     ],
 )
-def test_option_without_effect_is_refused(folder, truebleu_command, words, message):
-    result = truebleu_command(*words.split())
-    assert (result.status, result.output) == (2, "")
-    assert result.error.startswith(f"truebleu: error: {message}")
+def test_option_without_effect_is_refused(folder, read_error, words, message):
+    assert read_error(2, *words.split()).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +139,9 @@ def test_option_without_effect_is_refused(folder, truebleu_command, words, messa
         ("score -", "standard input can be read only once"),
     ],
 )
-def test_files_are_not_used_twice(folder, truebleu_command, tmp_path, words, message):
+def test_files_are_not_used_twice(folder, read_error, tmp_path, words, message):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    result = truebleu_command(*words.split(), input=b"a\n")
-    assert (result.status, result.output) == (2, "")
-    assert result.error.startswith(f"truebleu: error: {message}")
+    assert read_error(2, *words.split(), input=b"a\n").startswith(message)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -191,27 +150,16 @@ def test_files_are_not_used_twice(folder, truebleu_command, tmp_path, words, mes
     [
         ("-m ter -tok zh", "-tok has no effect with -m ter: TER has its own tokenizer. Use --ter-"),
         ("-m ter -lc", "-lc has no effect with -m ter: TER ignores case. Use --ter-case-sensitive"),
-        (
-            "-m chrf --tokenize zh",
-            "--tokenize has no effect with -m chrf: chrF compares characters",
-        ),
+        ("-m chrf --tokenize zh", "--tokenize has no effect with -m chrf: chrF compares character"),
         ("-m chrf -lc", "-lc has no effect with -m chrf: for chrF, use --chrf-lowercase"),
-        (
-            "-m chrf -s exp",
-            "-s has no effect with -m chrf: chrF has only one smoothing method. Use",
-        ),
-        (
-            "-m nist --max-order 3",
-            "--max-order has no effect with -m nist: for NIST, use --nist-max",
-        ),
+        ("-m chrf -s exp", "-s has no effect with -m chrf: chrF has only one smoothing method. Us"),
+        ("-m nist --max-order 3", "--max-order has no effect with -m nist: for NIST, use --nist-m"),
         ("-m meteor -tok zh", "-tok has no effect with -m meteor: METEOR has its own tokenizer"),
         ("--ter-no-punct", "--ter-no-punct has no effect with -m bleu: it is an option of TER"),
+        ("--wer-tokenize char", "--wer-tokenize has no effect with -m bleu"),
         ("-m ter --no-punct", "unknown option --no-punct; did you mean '--ter-no-punct'?"),
         ("--no-punct", "unknown option --no-punct; did you mean '--ter-no-punct' of TER?"),
-        (
-            "--word-order 2",
-            "unknown option --word-order; did you mean '--chrf-word-order' of chrF?",
-        ),
+        ("--word-order 2", "unknown option --word-order; did you mean '--chrf-word-order' of chrF"),
         ("--tokenise zh", "unknown option --tokenise; did you mean '--tokenize'?"),
         ("--outpt x", "unknown option --outpt; did you mean '--output'?"),
         ("--baseline x", "option --baseline is not available here: use truebleu compare or report"),
@@ -219,10 +167,8 @@ def test_files_are_not_used_twice(folder, truebleu_command, tmp_path, words, mes
         ("-m comet", "-m/--metrics: comet needs a model (expected comet:MODEL, where MODEL is"),
     ],
 )
-def test_unfit_option_names_the_option_that_serves(folder, truebleu_command, options, message):
-    result = truebleu_command("score", "ref", "-i", "hyp", *options.split())
-    assert (result.status, result.output) == (2, "")
-    assert result.error.startswith(f"truebleu: error: {message}")
+def test_unfit_option_names_the_option_that_serves(folder, read_error, options, message):
+    assert read_error(2, "score", "ref", "-i", "hyp", *options.split()).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -246,11 +192,10 @@ def test_both_metrics_called_ibleu_are_distinguished(folder, truebleu_command, c
         *("explain", "explain -m sari", "explain -n 1", "check --min 1", "report -o x.html"),
     ],
 )
-def test_source_of_another_length_is_refused(folder, truebleu_command, words):
+def test_source_of_another_length_is_refused(folder, read_error, words):
     command, *options = words.split()
-    result = truebleu_command(command, "ref", "-i", "hyp", "-src", "one", *options)
-    assert (result.status, result.output) == (1, "")
-    assert "different numbers of segments: sources (one) 1, hypotheses (hyp) 2" in result.error
+    message = read_error(1, command, "ref", "-i", "hyp", "-src", "one", *options)
+    assert "different numbers of segments: sources (one) 1, hypotheses (hyp) 2" in message
 
 
 @pytest.mark.parametrize("form", ["jsonl", "tsv", "text", "sacrebleu"])
@@ -267,14 +212,12 @@ def test_source_of_another_length_is_refused(folder, truebleu_command, words):
     ],
 )
 def test_segments_writes_nothing_if_lengths_differ(
-    folder, tmp_path, truebleu_command, words, message, form
+    folder, tmp_path, read_error, words, message, form
 ):
     (tmp_path / "long").write_text("a b\n" * 9000, "utf-8")
     (tmp_path / "longer").write_text("a b\n" * 9000 + "no newline", "utf-8")
     (tmp_path / "short.gz").write_bytes(gzip.compress(b"a\n"))
-    result = truebleu_command("segments", *words.split(), "-f", form)
-    assert (result.status, result.output) == (1, "")
-    assert message in result.error
+    assert message in read_error(1, "segments", *words.split(), "-f", form)
 
 
 def test_several_systems_share_a_source_from_standard_input(folder, truebleu_command):
@@ -298,7 +241,5 @@ def test_several_systems_share_a_source_from_standard_input(folder, truebleu_com
         (["matrix", ""], "REF"),
     ],
 )
-def test_empty_file_name_is_refused(folder, truebleu_command, words, place):
-    result = truebleu_command(*words)
-    assert (result.status, result.output) == (2, "")
-    assert result.error.startswith(f"truebleu: error: {place}: empty file name")
+def test_empty_file_name_is_refused(folder, read_error, words, place):
+    assert read_error(2, *words).startswith(f"{place}: empty file name")

@@ -45,8 +45,8 @@ def language_folder(write, monkeypatch, tmp_path):
         "unknown": UNKNOWN,
         "en": ["The rain fell from morning on that day.", "We waited at the station."],
     }
-    for name, list_messages in texts.items():
-        write(name, list_messages)
+    for name, lines in texts.items():
+        write(name, lines)
     return tmp_path
 
 
@@ -57,16 +57,12 @@ def list_messages(result) -> list[str]:
 
 
 @pytest.mark.parametrize("pair", ["en-ja", "en-zh", "en-ko", "en-de"])
-def test_score_with_language_equals_sacrebleu(language_folder, truebleu_command, pair):
+def test_score_with_language_equals_sacrebleu(language_folder, read_json, pair):
     command = [sys.executable, "-m", "sacrebleu", "ref", "-i", "hyp", "-l", pair, "-w", "9"]
-    sacrebleu_score = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    expected = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     for tag in (pair, pair.partition("-")[2]):
-        result = json.loads(truebleu_command("score", "ref", "-i", "hyp", "-l", tag).output)
-        (score,) = result["scores"]
-        assert (round(score["score"], 9), score["tok"]) == (
-            sacrebleu_score["score"],
-            sacrebleu_score["tok"],
-        )
+        (score,) = read_json("score", "ref", "-i", "hyp", "-l", tag)["scores"]
+        assert (round(score["score"], 9), score["tok"]) == (expected["score"], expected["tok"])
 
 
 COMMANDS = [
@@ -89,23 +85,20 @@ def test_all_tokenizing_commands_accept_language(language_folder, truebleu_comma
 
 
 def test_tokenizer_option_overrides_language(language_folder, truebleu_command):
-    result = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "-tok", "char")
+    words = ("score", "ref", "-i", "hyp", "-l", "ja", "-tok")
+    result = truebleu_command(*words, "char")
     assert json.loads(result.output)["scores"][0]["tok"] == "char"
     (message,) = list_messages(result)
-    assert message.startswith(
-        "truebleu: warning: -l/--language: sacreBLEU tokenizes Japanese with ja-"
-    )
-    assert (
-        list_messages(truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "-tok", "ja-mecab"))
-        == []
-    )
+    expected = "truebleu: warning: -l/--language: sacreBLEU tokenizes Japanese with ja-"
+    assert message.startswith(expected)
+    assert list_messages(truebleu_command(*words, "ja-mecab")) == []
 
 
-def test_language_does_not_change_signatures_and_members(language_folder, truebleu_command):
+def test_language_does_not_change_signatures_and_members(language_folder, read_json):
     signature = "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:2.6.0"
     metrics = ["-m", signature, "mteval-v13a", "chrf", "bleu"]
-    result = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", *metrics)
-    tokenizers = [score.get("tok") for score in json.loads(result.output)["scores"]]
+    scores = read_json("score", "ref", "-i", "hyp", "-l", "ja", *metrics)["scores"]
+    tokenizers = [score.get("tok") for score in scores]
     assert tokenizers == ["13a", "mteval-v13a-lower", None, "ja-mecab-0.996-IPA"]
 
 
@@ -116,14 +109,10 @@ def test_recommended_tokenizer_gives_one_note(language_folder, truebleu_command)
     assert truebleu_command("score", "en", "-i", "en", "-l", "hi", "-q").error == ""
 
 
-def test_unknown_language_is_refused(language_folder, truebleu_command):
-    result = truebleu_command("score", "ref", "-i", "hyp", "-l", "japanese")
-    assert (result.status, result.output) == (2, "")
-    assert (
-        "-l/--language: unknown language 'japanese'; did you mean 'ja' (Japanese)?" in result.error
-    )
-    result = truebleu_command("family", "list", "-l", "ja")
-    assert result.status == 2
+def test_unknown_language_is_refused(language_folder, read_error):
+    error = read_error(2, "score", "ref", "-i", "hyp", "-l", "japanese")
+    assert "-l/--language: unknown language 'japanese'; did you mean 'ja' (Japanese)?" in error
+    read_error(2, "family", "list", "-l", "ja")
 
 
 @pytest.mark.parametrize(
@@ -154,11 +143,10 @@ def test_language_selects_the_language_of_meteor(words, fields):
         ("-l sv", "METEOR cannot tokenize Swedish"),
     ],
 )
-def test_language_without_meteor_is_an_error(language_folder, truebleu_command, words, problem):
-    result = truebleu_command("score", "en", "-i", "en", "-m", "meteor", *words.split())
-    assert (result.status, result.output) == (2, "")
-    assert f"-l/--language: {problem}" in result.error
-    assert "--meteor-normalize to 'lower'" in result.error
+def test_language_without_meteor_is_an_error(language_folder, read_error, words, problem):
+    error = read_error(2, "score", "en", "-i", "en", "-m", "meteor", *words.split())
+    assert f"-l/--language: {problem}" in error
+    assert "--meteor-normalize to 'lower'" in error
 
 
 @pytest.mark.parametrize(
@@ -169,46 +157,49 @@ def test_language_without_meteor_is_an_error(language_folder, truebleu_command, 
     ],
 )
 def test_metric_for_english_warns_about_another_language(name, problem):
-    metric = tb.metric(name)
-    label = metric.name if name == "meteor-nltk" else name
-    warnings = text_warnings.warn_about_texts({}, [], {metric: label}, "en-de")
-    assert [one["text"].startswith(problem) for one in warnings] == [True]
-    assert text_warnings.warn_about_texts({}, [], {metric: label}, "de-en") == []
+    labels = {tb.metric(name): problem.partition(":")[0]}
+    (warning,) = text_warnings.warn_about_texts({}, [], labels, "en-de")
+    assert warning["text"].startswith(problem)
+    assert text_warnings.warn_about_texts({}, [], labels, "de-en") == []
 
 
 # ---- warnings about the script ----
 
 
 @pytest.mark.parametrize(
-    ("files", "options", "words"),
+    ("files", "options", "expected"),
     [
-        ("ref hyp", "", "Use -tok ja-mecab (tokenize='ja-mecab' in Python)"),
-        ("ko ko", "", "Use -tok ko-mecab"),
-        ("hans hans", "", "Use -tok zh"),
-        ("bo bo", "", "Use -tok intl"),
-        ("en en", "-l ja", "-l selects Japanese, which is written in kana"),
-        ("ref hyp", "-l zh", "-l selects Chinese, but the text contains kana"),
-        ("hans hant", "-tok zh", "traditional Chinese, but the references are simplified"),
-        ("hant hans", "-tok zh", "simplified Chinese, but the references are traditional"),
-        ("hant hant", "-l zh-CN", "this is traditional Chinese, but -l zh-CN means simplified"),
-        ("unknown unknown", "", "finds 1.0 tokens per segment of 24 characters"),
-        ("hyp hyp", "-tok none", "Use -tok ja-mecab"),
-        ("hyp hyp", "-m chrf cer", ""),
+        ("ref hyp", "", ["Use -tok ja-mecab (tokenize='ja-mecab' in Python)"]),
+        ("ko ko", "", ["Use -tok ko-mecab"]),
+        ("hans hans", "", ["Use -tok zh"]),
+        ("bo bo", "", ["Use -tok intl"]),
+        ("en en", "-l ja", ["-l selects Japanese, which is written in kana"]),
+        # The tokenizer zh does not split kana either.
+        ("ref hyp", "-l zh", ["-l selects Chinese, but the text contains kana", "does not split"]),
+        ("hans hant", "-tok zh", ["traditional Chinese, but the references are simplified"]),
+        ("hant hans", "-tok zh", ["simplified Chinese, but the references are traditional"]),
+        ("hant hant", "-l zh-CN", ["this is traditional Chinese, but -l zh-CN means simplified"]),
+        ("unknown unknown", "", ["finds 1.0 tokens per segment of 24 characters"]),
+        ("hyp hyp", "-tok none", ["Use -tok ja-mecab"]),
+        ("hyp hyp", "-m chrf cer", []),
+        ("ref ref", "-l ja", []),
+        ("ko ko", "-l ko", []),
+        ("hans hans", "-l zh", []),
+        ("hant hant", "-l zh-TW", []),
+        ("bo bo", "-tok intl", []),
+        ("en en", "", []),
+        ("unknown unknown", "-tok char", []),
     ],
 )
-def test_unsuitable_tokenizer_gives_warning(
-    language_folder, truebleu_command, files, options, words
+def test_only_unsuitable_tokenizer_gives_warning(
+    language_folder, truebleu_command, files, options, expected
 ):
     reference, hypothesis = files.split()
     result = truebleu_command("score", reference, "-i", hypothesis, *options.split())
     assert result.status == 0
-    matching_lines = [line for line in list_messages(result) if words and words in line]
-    extra_warnings = 1 if options == "-l zh" else 0  # zh does not split kana either
-    assert (
-        len(matching_lines) + extra_warnings
-        == len(list_messages(result))
-        == (1 + extra_warnings if words else 0)
-    ), result.error
+    messages = list_messages(result)
+    assert len(messages) == len(expected), messages
+    assert all(any(words in message for message in messages) for words in expected), messages
 
 
 @pytest.mark.parametrize(
@@ -222,44 +213,29 @@ def test_unsuitable_tokenizer_gives_warning(
         ("-m bleu rouge-l -tok intl --rouge-tokenize rouge", "--rouge-tokenize intl"),
     ],
 )
-def test_option_changes_only_the_metrics_that_do_not_split(truebleu_command, write, words, option):
+def test_option_changes_only_the_metrics_that_do_not_split(read_json, write, words, option):
     reference = write("ref.fr", ["Où est le café été ici ?", "Le garçon a été très gentil là."])
     system = write("sys.fr", ["Où est ce café été ici ?", "Le garçon est très gentil là hélas."])
     score = ("score", reference, "-i", system, "-f", "json")
-    warnings = json.loads(truebleu_command(*score, *words.split()).output).get("warnings", ())
+    warnings = read_json(*score, *words.split()).get("warnings", ())
     found = [(one["option"], one["metrics"]) for one in warnings if one["kind"] == "unsplit"]
     assert found == ([(option, ["ROUGE-L"])] if option else [])
     if option:
-        repaired = truebleu_command(*score, *words.split()[:3], *option.split())
-        assert "unsplit" not in repaired.output
-        assert "tok:intl" in repaired.output
-
-
-def test_own_option_overrides_the_shared_tokenizer(language_folder, truebleu_command):
-    words = "-m bleu wer nist -tok char --wer-tokenize 13a -l ja"
-    result = truebleu_command("score", "ref", "-i", "hyp", *words.split(), "-f", "json")
-    tokenizers = [one["tok"] for one in json.loads(result.output)["scores"]]
-    assert tokenizers == ["char", "13a", "char"]
-    result = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", "--bleu-tokenize", "char")
-    assert json.loads(result.output)["scores"][0]["tok"] == "char"
-    result = truebleu_command("score", "ref", "-i", "hyp", "--wer-tokenize", "char")
-    assert (result.status, "--wer-tokenize has no effect with -m bleu" in result.error) == (2, True)
+        repaired = json.dumps(read_json(*score, *words.split()[:3], *option.split()))
+        assert "unsplit" not in repaired
+        assert "tok:intl" in repaired
 
 
 @pytest.mark.parametrize(
-    ("text", "options"),
+    ("options", "tokenizers"),
     [
-        ("ref", ["-l", "ja"]),
-        ("ko", ["-l", "ko"]),
-        ("hans", ["-l", "zh"]),
-        ("hant", ["-l", "zh-TW"]),
-        ("bo", ["-tok", "intl"]),
-        ("en", []),
-        ("unknown", ["-tok", "char"]),
+        ("-m bleu wer nist -tok char --wer-tokenize 13a -l ja", ["char", "13a", "char"]),
+        ("-l ja --bleu-tokenize char", ["char"]),
     ],
 )
-def test_suitable_tokenizer_gives_no_warning(language_folder, truebleu_command, text, options):
-    assert list_messages(truebleu_command("score", text, "-i", text, *options)) == []
+def test_own_option_overrides_the_shared_tokenizer(language_folder, read_json, options, tokenizers):
+    scores = read_json("score", "ref", "-i", "hyp", *options.split(), "-f", "json")["scores"]
+    assert [one["tok"] for one in scores] == tokenizers
 
 
 def test_mixed_chinese_references_give_warning(language_folder, truebleu_command):
@@ -267,9 +243,8 @@ def test_mixed_chinese_references_give_warning(language_folder, truebleu_command
     assert list_messages(result) == []
 
 
-def test_json_has_fraction_of_each_script(language_folder, truebleu_command):
-    result = truebleu_command("score", "ref", "-i", "hyp", "-m", "bleu", "chrf")
-    for score in json.loads(result.output)["scores"]:
+def test_json_has_fraction_of_each_script(language_folder, read_json):
+    for score in read_json("score", "ref", "-i", "hyp", "-m", "bleu", "chrf")["scores"]:
         assert set(score["scripts"]) == {"kana", "han"}
         # There are 50 characters; the others are punctuation and digits.
         assert 0.5 < score["scripts"]["kana"] < 0.7
@@ -291,10 +266,10 @@ def test_latin_text_does_not_import_language_tables(language_folder):
 @pytest.fixture
 def unsplit_files(language_folder, write):
     """Write Japanese references and two systems: one matches half of them, the other none."""
-    list_messages = [f"第{i}日は朝から雨が降っていました。" for i in range(40)]
-    write("refs", list_messages)
-    poor = [line.replace("雨", "雪") for line in list_messages]
-    write("good", [*list_messages[:20], *poor[20:]])
+    lines = [f"第{i}日は朝から雨が降っていました。" for i in range(40)]
+    poor = [line.replace("雨", "雪") for line in lines]
+    write("refs", lines)
+    write("good", [*lines[:20], *poor[20:]])
     write("poor", poor)
     return ["refs", "-i", "good", "poor", "-m", "wer", "chrf"]
 
@@ -309,21 +284,15 @@ ADVICE = "Use -tok ja-mecab (tokenize='ja-mecab' in Python)"
         ("markdown", "| "),
         ("latex", r"\begin{tabular}"),
         ("html", "<table"),
-        ("tsv", ""),
-        ("csv", ""),
         ("json", '"systems": [\n  {'),
     ],
 )
 def test_unsplit_text_warns_in_every_format(unsplit_files, truebleu_command, form, table):
     result = truebleu_command("compare", *unsplit_files, "-f", form)
-    shown_text = result.output.replace("&#x27;", "'").replace("\n", " " if form == "text" else "\n")
-    warning_text = result.error if form in ("tsv", "csv") else shown_text
-    assert ADVICE in warning_text
-    assert (
-        form == "json"
-        or warning_text.index(ADVICE) < shown_text.index(table)
-        or form in ("tsv", "csv")
-    )
+    text = result.output.replace("&#x27;", "'").replace("\n", " " if form == "text" else "\n")
+    assert ADVICE in text
+    # The warning is above the table, except in JSON.
+    assert form == "json" or text.index(ADVICE) < text.index(table)
     assert (form == "text") == (result.error == "")
     if form == "latex":
         assert result.output.splitlines()[2].startswith("% Warning: WER ")
@@ -332,8 +301,13 @@ def test_unsplit_text_warns_in_every_format(unsplit_files, truebleu_command, for
         assert ("*" in wer, "*" in chrf) == (False, True)
 
 
-def test_unsplit_text_has_no_significant_difference(unsplit_files, truebleu_command):
-    content = json.loads(truebleu_command("compare", *unsplit_files, "-f", "json").output)
+@pytest.mark.parametrize("form", ["tsv", "csv"])
+def test_unsplit_text_warns_outside_of_data(unsplit_files, truebleu_command, form):
+    assert ADVICE in truebleu_command("compare", *unsplit_files, "-f", form).error
+
+
+def test_unsplit_text_has_no_significant_difference(unsplit_files, truebleu_command, read_json):
+    content = read_json("compare", *unsplit_files, "-f", "json")
     (warning,) = content["warnings"]
     assert (warning["kind"], warning["metrics"]) == ("unsplit", ["WER"])
     assert (warning["systems"], warning["option"]) == (["good", "poor"], "-tok ja-mecab")
@@ -374,13 +348,13 @@ def test_unsplit_text_warns_in_python():
 @pytest.mark.parametrize(
     ("words", "signature"),
     [
-        (["-m", "ter"], "norm:yes|punct:yes|asian:yes"),
-        (["-m", "ter", "--ter-asian-support", "no"], "norm:no|punct:yes|asian:no"),
-        (["-m", "wer"], "tok:ja-mecab-0.996-IPA"),
-        (["-m", "cer"], "measure:cer"),
-        (["-m", "nltk-bleu"], "tok:none"),
+        ("-m ter", "norm:yes|punct:yes|asian:yes"),
+        ("-m ter --ter-asian-support no", "norm:no|punct:yes|asian:no"),
+        ("-m wer", "tok:ja-mecab-0.996-IPA"),
+        ("-m cer", "measure:cer"),
+        ("-m nltk-bleu", "tok:none"),
     ],
 )
-def test_language_adapts_each_metric(language_folder, truebleu_command, words, signature):
-    result = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", *words)
-    assert signature in json.loads(result.output)["scores"][0]["signature"]
+def test_language_adapts_each_metric(language_folder, read_json, words, signature):
+    (score,) = read_json("score", "ref", "-i", "hyp", "-l", "ja", *words.split())["scores"]
+    assert signature in score["signature"]

@@ -5,6 +5,7 @@ import io
 import json
 import os
 from functools import partial
+from pathlib import Path
 
 import pytest
 from pseudo_terminal import run_on_terminal
@@ -33,15 +34,15 @@ def run_matrix(matrix_folder, truebleu_command):
     return partial(truebleu_command, "matrix")
 
 
-def read_rows(result) -> list[dict]:
-    """Return the rows in JSON output."""
-    content = json.loads(result.output)
-    assert content["truebleu_matrix"] == 1
-    return content["rows"]
+@pytest.fixture
+def read_rows(matrix_folder, read_json):
+    """Return a function that returns the rows in JSON output."""
+    return lambda *words, **options: read_json("matrix", *words, "-f", "json", **options)["rows"]
 
 
-def read_score_matrix(result) -> list[list[float]]:
-    return [row["scores"] for row in read_rows(result)]
+@pytest.fixture
+def read_score_matrix(read_rows):
+    return lambda *words, **options: [row["scores"] for row in read_rows(*words, **options)]
 
 
 def read_json_lines(text: str) -> list[dict]:
@@ -58,67 +59,59 @@ def compute_expected_scores(metric=tb.BLEU(), hypotheses=HYPOTHESES, references=
 # ---- all pairs ----
 
 
-def test_pipe_gets_json(run_matrix):
-    result = run_matrix("ref", "-i", "hyp")
-    assert (result.status, result.error) == (0, "")
-    assert read_score_matrix(result) == compute_expected_scores()
-    content = json.loads(result.output)
-    assert [row["hypothesis"] for row in content.pop("rows")] == [1, 2, 3]
-    assert content.pop("system") == "hyp"
+def test_pipe_gets_json(matrix_folder, read_json):
+    content = read_json("matrix", "ref", "-i", "hyp")
+    assert content.pop("rows") == [
+        {"hypothesis": number, "scores": scores}
+        for number, scores in enumerate(compute_expected_scores(), 1)
+    ]
     assert content == {
         "truebleu_matrix": 1,
+        "system": "hyp",
         "signatures": {"BLEU": str(tb.BLEU().signature(1, segment=True))},
         "hypotheses": 3,
         "references": 4,
     }
 
 
-def test_single_file_is_paired_with_itself(run_matrix):
+def test_single_file_is_paired_with_itself(read_score_matrix):
     for arguments in (["ref"], ["ref", "-i", "ref"]):
-        result = run_matrix(*arguments)
-        assert read_score_matrix(result) == compute_expected_scores(hypotheses=REFERENCES)
-    result = run_matrix("-", input="\n".join(REFERENCES[:3]).encode())
-    assert read_score_matrix(result) == compute_expected_scores(
-        hypotheses=REFERENCES[:3], references=REFERENCES[:3]
-    )
+        expected = compute_expected_scores(hypotheses=REFERENCES)
+        assert read_score_matrix(*arguments) == expected
+    texts = REFERENCES[:3]
+    expected = compute_expected_scores(hypotheses=texts, references=texts)
+    assert read_score_matrix("-", input="\n".join(texts).encode()) == expected
 
 
 @pytest.mark.parametrize(
     ("options", "metric"),
     [
-        (["-m", "chrf"], tb.CHRF()),
-        (["-m", "chrf++", "--chrf-lowercase"], tb.CHRF(word_order=2, lowercase=True)),
-        (["-m", "ter"], tb.TER()),
-        (["-m", "nist"], tb.metric("nist")),
-        (["-m", "mteval-v13a"], tb.family["mteval-v13a"].metric),
-        (
-            ["-lc", "-tok", "intl", "-s", "floor"],
-            tb.BLEU("intl", lowercase=True, smoothing="floor"),
-        ),
+        ("-m chrf", tb.CHRF()),
+        ("-m chrf++ --chrf-lowercase", tb.CHRF(word_order=2, lowercase=True)),
+        ("-m ter", tb.TER()),
+        ("-m nist", tb.metric("nist")),
+        ("-m mteval-v13a", tb.family["mteval-v13a"].metric),
+        ("-lc -tok intl -s floor", tb.BLEU("intl", lowercase=True, smoothing="floor")),
     ],
 )
-def test_matrix_accepts_any_metric(run_matrix, options, metric):
-    result = run_matrix("ref", "-i", "hyp", *options, "--threads", "2")
-    assert read_score_matrix(result) == compute_expected_scores(metric)
-    assert json.loads(result.output)["signatures"] == {
-        metric.name: str(metric.signature(1, segment=True))
-    }
+def test_matrix_accepts_any_metric(matrix_folder, read_json, options, metric):
+    content = read_json("matrix", "ref", "-i", "hyp", *options.split(), "--threads", "2")
+    assert [row["scores"] for row in content["rows"]] == compute_expected_scores(metric)
+    assert content["signatures"] == {metric.name: str(metric.signature(1, segment=True))}
 
 
 @pytest.mark.parametrize(("form", "mark"), [("tsv", "\t"), ("csv", ",")])
 def test_tsv_and_csv_have_row_per_hypothesis(run_matrix, form, mark):
     result = run_matrix("ref", "-i", "hyp", "-f", form)
-    rows = list(csv.reader(io.StringIO(result.output), delimiter=mark))
-    assert rows[0] == ["hypothesis", "1", "2", "3", "4"]
-    assert [row[0] for row in rows[1:]] == ["1", "2", "3"]
-    assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == compute_expected_scores()
-    bare = run_matrix("ref", "-i", "hyp", "-f", form, "-b", "-w", "2")
-    assert bare.output.splitlines()[0] == mark.join(
-        f"{score:.2f}" for score in compute_expected_scores()[0]
-    )
+    header, *rows = csv.reader(io.StringIO(result.output), delimiter=mark)
+    assert header == ["hypothesis", "1", "2", "3", "4"]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert [[float(cell) for cell in row[1:]] for row in rows] == compute_expected_scores()
+    bare = run_matrix("ref", "-i", "hyp", "-f", form, "-b", "-w", "2").output.splitlines()
+    assert bare[0] == mark.join(f"{score:.2f}" for score in compute_expected_scores()[0])
 
 
-def test_json_lines_have_row_per_hypothesis(matrix_folder, run_matrix):
+def test_json_lines_have_row_per_hypothesis(matrix_folder, run_matrix, read_json):
     result = run_matrix("ref", "-i", "hyp", "-o", "scores.jsonl")
     assert (result.status, result.output) == (0, "")
     assert read_json_lines((matrix_folder / "scores.jsonl").read_text()) == [
@@ -127,28 +120,21 @@ def test_json_lines_have_row_per_hypothesis(matrix_folder, run_matrix):
     ]
     bare = run_matrix("ref", "-i", "hyp", "-f", "jsonl", "-b")
     assert [json.loads(line) for line in bare.output.splitlines()] == compute_expected_scores()
-    bare = run_matrix("ref", "-i", "hyp", "-b")
-    assert json.loads(bare.output) == compute_expected_scores()
+    assert read_json("matrix", "ref", "-i", "hyp", "-b") == compute_expected_scores()
 
 
 @pytest.mark.parametrize("options", [[], ["--float32"]])
-def test_npy_file_has_scores(matrix_folder, run_matrix, options):
+def test_npy_file_has_scores(run_matrix, options):
     np = pytest.importorskip("numpy")
-    result = run_matrix("ref", "-i", "hyp", "-o", "scores.npy", *options)
-    assert result.status == 0, result
-    scores = np.load(matrix_folder / "scores.npy", mmap_mode="r")
     kind = np.float32 if options else np.float64
-    assert scores.dtype == kind
-    assert scores.shape == (3, 4)
-    assert np.array_equal(scores, np.array(compute_expected_scores(), kind))
-    own_library = io.BytesIO()
-    np.save(own_library, np.array(compute_expected_scores(), kind))
-    assert (matrix_folder / "scores.npy").read_bytes() == own_library.getvalue()
-    triangle = run_matrix("ref", "--triangle", "-o", "triangle.npy", *options)
-    assert triangle.status == 0, triangle
+    assert run_matrix("ref", "-i", "hyp", "-o", "scores.npy", *options).status == 0
+    assert np.load("scores.npy", mmap_mode="r").shape == (3, 4)
+    expected_file = io.BytesIO()
+    np.save(expected_file, np.array(compute_expected_scores(), kind))
+    assert Path("scores.npy").read_bytes() == expected_file.getvalue()
+    assert run_matrix("ref", "--triangle", "-o", "triangle.npy", *options).status == 0
     square = np.array(compute_expected_scores(hypotheses=REFERENCES), kind)
-    scores = np.load(matrix_folder / "triangle.npy")
-    assert np.array_equal(scores, square[np.triu_indices(4, 1)])
+    assert np.array_equal(np.load("triangle.npy"), square[np.triu_indices(4, 1)])
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
@@ -156,31 +142,25 @@ def test_parquet_file_has_scores_and_metadata(matrix_folder, run_matrix, library
     pq = pytest.importorskip("pyarrow.parquet")
     pytest.importorskip("polars")
     if library == "polars":
-        (matrix_folder / "hidden").mkdir()
-        (matrix_folder / "hidden" / "sitecustomize.py").write_text(
+        (matrix_folder / "sitecustomize.py").write_text(
             "import importlib.util as u\nf = u.find_spec\n"
             "u.find_spec = lambda n, *a: None if n == 'pyarrow' else f(n, *a)\n"
         )
-        path = os.pathsep.join(
-            filter(None, [str(matrix_folder / "hidden"), os.environ.get("PYTHONPATH")])
-        )
-        monkeypatch.setenv("PYTHONPATH", path)
-    result = run_matrix("ref", "-i", "hyp", "-o", "scores.parquet")
-    assert result.status == 0, result
-    table = pq.read_table("scores.parquet")
-    assert table.column_names == ["hypothesis", "scores"]
-    assert table["hypothesis"].to_pylist() == [1, 2, 3]
-    assert table["scores"].to_pylist() == compute_expected_scores()
+        paths = filter(None, [str(matrix_folder), os.environ.get("PYTHONPATH")])
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    assert run_matrix("ref", "-i", "hyp", "-o", "scores.parquet").status == 0
+    assert pq.read_table("scores.parquet").to_pydict() == {
+        "hypothesis": [1, 2, 3],
+        "scores": compute_expected_scores(),
+    }
     signature = tb.BLEU().signature(1, segment=True)
     metadata = pq.read_metadata("scores.parquet").metadata
     assert metadata[b"signature"].decode() == f"BLEU|{signature}"
-    result = run_matrix("ref", "-k", "1", "--text", "-o", "top.parquet")
-    assert result.status == 0, result
+    assert run_matrix("ref", "-k", "1", "--text", "-o", "top.parquet").status == 0
     rows = pq.read_table("top.parquet").to_pylist()
     assert rows[0]["reference_text"] == REFERENCES[2]
     assert rows[0]["BLEU"] == compute_expected_scores(hypotheses=REFERENCES)[0][2]
-    result = run_matrix("ref", "--triangle", "--float32", "-o", "pairs.parquet")
-    assert result.status == 0, result
+    assert run_matrix("ref", "--triangle", "--float32", "-o", "pairs.parquet").status == 0
     assert len(pq.read_table("pairs.parquet")) == 6
 
 
@@ -213,6 +193,8 @@ def test_large_matrix_is_refused_on_terminal(matrix_folder, write):
 def test_batch_size_does_not_change_output(matrix_folder, write, monkeypatch):
     from truebleu.cli import main, matrix
 
+    limits = {"BATCH_SCORES": 50, "MIN_BATCH_HYPOTHESES": 2}
+    limits |= {"BATCH_NEIGHBOURS": 20, "BATCH_SOURCES": 4}
     write("lines", [f"a b c {i} {i // 2}" for i in range(23)])
     for name, options in {
         "scores.tsv": [],
@@ -224,12 +206,6 @@ def test_batch_size_does_not_change_output(matrix_folder, write, monkeypatch):
         monkeypatch.undo()
         monkeypatch.chdir(matrix_folder)
         assert main(["matrix", "lines", *options, "-o", f"whole-{name}"]) == 0
-        limits = {
-            "BATCH_SCORES": 50,
-            "MIN_BATCH_HYPOTHESES": 2,
-            "BATCH_NEIGHBOURS": 20,
-            "BATCH_SOURCES": 4,
-        }
         for limit, value in limits.items():
             monkeypatch.setattr(matrix, limit, value)
         assert main(["matrix", "lines", *options, "-o", name]) == 0
@@ -253,8 +229,7 @@ def test_triangle_scores_each_pair_once(run_matrix):
 
 
 @pytest.mark.parametrize(("name", "metric"), [("chrf", tb.CHRF()), ("ter", tb.TER())])
-def test_top_k_lists_nearest_references(run_matrix, name, metric):
-    result = run_matrix("ref", "-i", "hyp", "-m", name, "--top-k", "2", "-f", "json")
+def test_top_k_lists_nearest_references(read_rows, name, metric):
     sign = 1 if metric.LOWER_IS_BETTER else -1
     expected_rows = []
     for i, row in enumerate(compute_expected_scores(metric), 1):
@@ -263,7 +238,7 @@ def test_top_k_lists_nearest_references(run_matrix, name, metric):
             {"hypothesis": i, "rank": rank, "reference": j + 1, metric.name: row[j]}
             for rank, j in enumerate(order[:2], 1)
         ]
-    assert read_rows(result) == expected_rows
+    assert read_rows("ref", "-i", "hyp", "-m", name, "--top-k", "2") == expected_rows
 
 
 def test_line_is_not_its_own_neighbour(run_matrix):
@@ -274,35 +249,27 @@ def test_line_is_not_its_own_neighbour(run_matrix):
     assert [row[1] for row in rows[:3]] == ["1", "2", "3"]
 
 
-def test_text_option_adds_texts(run_matrix):
-    result = run_matrix("ref", "-i", "hyp", "-k", "1", "--text", "-f", "csv")
-    rows = list(csv.DictReader(io.StringIO(result.output)))
+def test_text_option_adds_texts(read_rows, run_matrix):
+    words = ("ref", "-i", "hyp", "-k", "1", "--text")
+    rows = read_rows(*words)
     assert [row["hypothesis_text"] for row in rows] == HYPOTHESES
-    assert [row["reference_text"] for row in rows] == [
-        REFERENCES[int(row["reference"]) - 1] for row in rows
-    ]
-    result = run_matrix("ref", "-i", "hyp", "-k", "1", "--text", "-f", "jsonl")
-    assert json.loads(result.output.splitlines()[2])["hypothesis_text"] == HYPOTHESES[2]
-    result = run_matrix("ref", "-i", "hyp", "-k", "1", "--text", "-f", "text")
-    assert HYPOTHESES[1] in result.output
+    expected = [REFERENCES[row["reference"] - 1] for row in rows]
+    assert [row["reference_text"] for row in rows] == expected
+    assert HYPOTHESES[1] in run_matrix(*words, "-f", "text").output
 
 
-def test_special_characters_in_texts_are_kept_or_escaped(truebleu_command, write, run_matrix):
+def test_special_characters_in_texts_are_kept_or_escaped(write, read_rows, run_matrix):
     """Only tabs and line endings are escaped, because they would end a cell."""
     lines = ["a\u00a0b\u3000c \U0001f600", "tab\there", 're\rturn, "quoted"', "\u2028"]
     write("odd", lines)
-    arguments = ["matrix", "odd", "-k", "1", "--text", "-f"]
-    rows = read_rows(truebleu_command(*arguments, "json"))
+    words = ["odd", "-k", "1", "--text"]
+    assert [row["hypothesis_text"] for row in read_rows(*words)] == lines
+    output = run_matrix(*words, "-f", "csv").output
+    rows = csv.DictReader(io.StringIO(output, newline=""))
     assert [row["hypothesis_text"] for row in rows] == lines
-    rows = list(csv.DictReader(io.StringIO(truebleu_command(*arguments, "csv").output, newline="")))
-    assert [row["hypothesis_text"] for row in rows] == lines
-    cells = [line.split("\t") for line in truebleu_command(*arguments, "tsv").output.split("\n")]
-    assert [row[4] for row in cells[1:5]] == [
-        lines[0],
-        r"tab\there",
-        r're\rturn, "quoted"',
-        lines[3],
-    ]
+    cells = [line.split("\t") for line in run_matrix(*words, "-f", "tsv").output.split("\n")]
+    escaped = [lines[0], r"tab\there", r're\rturn, "quoted"', lines[3]]
+    assert [row[4] for row in cells[1:5]] == escaped
     best = run_matrix("odd", "--mbr", "--nbest-size", "1", "-f", "lines")
     assert best.output.split("\n") == [*lines, ""]
 
@@ -310,25 +277,24 @@ def test_special_characters_in_texts_are_kept_or_escaped(truebleu_command, write
 # ---- candidates ----
 
 
-def test_mbr_prints_best_candidate_per_source(run_matrix):
+def test_mbr_prints_best_candidate_per_source(run_matrix, read_rows):
     results = tb.mbr([NBEST[:3], NBEST[3:]])
-    result = run_matrix("nbest", "--mbr", "--nbest-size", "3", "-f", "lines")
+    words = ("nbest", "--mbr", "--nbest-size", "3")
+    result = run_matrix(*words, "-f", "lines")
     assert (result.status, result.error) == (0, "")
     assert result.output.splitlines() == [one.best for one in results]
-    result = run_matrix("nbest", "--mbr", "--nbest-size", "3")
-    assert read_rows(result) == [
+    assert read_rows(*words) == [
         {"source": i, "rank": 1, "candidate": one.index + 1, "BLEU": one.value, "text": one.best}
         for i, one in enumerate(results, 1)
     ]
-    result = run_matrix("nbest", "--mbr", "--nbest-size", "3", "-b", "-f", "tsv")
-    assert result.output.splitlines() == [repr(one.value) for one in results]
+    scores = run_matrix(*words, "-b", "-f", "tsv").output.splitlines()
+    assert scores == [repr(one.value) for one in results]
 
 
 @pytest.mark.parametrize("method", ["exact", "aggregate", "pruned"])
-def test_method_option_equals_python(run_matrix, method):
+def test_method_option_equals_python(read_rows, method):
     results = tb.mbr([NBEST[:3], NBEST[3:]], utility="chrf", method=method)
-    options = ("--mbr", "--nbest-size", "3", "-m", "chrf", "--method", method)
-    rows = read_rows(run_matrix("nbest", *options))
+    rows = read_rows("nbest", "--mbr", "--nbest-size", "3", "-m", "chrf", "--method", method)
     assert [row["chrF2"] for row in rows] == [one.value for one in results]
 
 
@@ -343,9 +309,9 @@ def test_moses_format_is_read(run_matrix):
     ]
 
 
-def test_mbr_text_shows_expected_score_of_each_selection(matrix_folder, truebleu_command):
-    words = ["matrix", "nbest", "--mbr", "--nbest-size", "3", "-f", "text"]
-    header, *rows, _, signature = truebleu_command(*words).output.splitlines()
+def test_mbr_text_shows_expected_score_of_each_selection(run_matrix):
+    output = run_matrix("nbest", "--mbr", "--nbest-size", "3", "-f", "text").output
+    header, *rows, _, signature = output.splitlines()
     assert header.split() == ["source", "rank", "candidate", "expected", "BLEU", "text"]
     assert [row.split(maxsplit=4)[3:] for row in rows] == [
         [f"{result.expected[result.index]:.1f}", result.best]
@@ -385,20 +351,14 @@ def test_file_without_nbest_size_is_one_source(run_matrix):
         ("ref -f xml", "unknown value 'xml'"),
         ("ref -f lines", "-f/--format: lines needs --mbr"),
         ("ref -f lines --mbr -b", "-b/--score-only cannot be combined with -f lines"),
-        (
-            "nbest --mbr -m ter --method aggregate",
-            "--method aggregate sums the n-grams of the references",
-        ),
+        ("nbest --mbr -m ter --method aggregate", "--method aggregate sums the n-grams of the ref"),
         ("ref -o scores.html", "unknown format 'html'"),
         ("ref -o ref -f tsv", "ref is also an input file"),
         ("ref --topk 2", "unknown option --topk; did you mean '--top-k'?"),
     ],
 )
-def test_wrong_command_line_gives_usage_error(matrix_folder, run_matrix, arguments, message):
-    result = run_matrix(*arguments.split())
-    assert (result.status, result.output) == (2, "")
-    assert message in result.error
-    assert len(result.error.splitlines()) == 1
+def test_wrong_command_line_gives_usage_error(matrix_folder, read_error, arguments, message):
+    assert message in read_error(2, "matrix", *arguments.split())
     assert sorted(path.name for path in matrix_folder.iterdir()) == ["hyp", "moses", "nbest", "ref"]
 
 
@@ -411,10 +371,7 @@ def test_wrong_command_line_gives_usage_error(matrix_folder, run_matrix, argumen
         ("empty --mbr -f tsv", "empty): the file is empty"),
         ("one --triangle", "expected at least 2 lines, found 1"),
         ("latin", "is not valid UTF-8"),
-        (
-            "nbest --mbr --nbest-size 4",
-            "expected 4 lines for source 2, found 2; the number of lines, 6, is not",
-        ),
+        ("nbest --mbr --nbest-size 4", "expected 4 lines for source 2, found 2; the number of lin"),
         ("nbest --mbr --moses", "line 1: expected SOURCE ||| TEXT ||| ..., found 'a b c d'"),
         ("mixed --mbr --moses", "line 3: source 0 appears again"),
     ],

@@ -1,6 +1,8 @@
 """`truebleu report` writes a self-contained page from files."""
 
-import re
+import gzip
+import shlex
+from pathlib import Path
 
 import pytest
 from page_parser import Page
@@ -16,28 +18,38 @@ POOR = ["a cat is at the mat", "nobody were here at all", "it rains again today"
 SOURCE = ["die Katze", "niemand", "Regen"] * 4
 
 
-@pytest.fixture
-def report_files(write):
-    """Write a small test set; return its folder and the words that name its files."""
+FILES = ("reference.en", "-i", "good.en", "poor.en")
+
+
+@pytest.fixture(autouse=True)
+def report_folder(write, monkeypatch, tmp_path):
+    """Write a small test set to the working directory."""
+    monkeypatch.chdir(tmp_path)
+    write("reference.en", REFERENCES)
     write("good.en", GOOD)
     write("poor.en", POOR)
     write("source.de", SOURCE)
     write("documents.txt", ["one"] * 6 + ["two"] * 6)
-    reference = write("reference.en", REFERENCES)
-    folder = reference.parent
-    return folder, [reference, "-i", folder / "good.en", folder / "poor.en"]
+    return tmp_path
 
 
-def test_report_contains_inputs(report_files, truebleu_command):
-    folder, words = report_files
-    path = folder / "report.html"
-    result = truebleu_command(
-        *("report", *words, "-src", folder / "source.de", "--docs", folder / "documents.txt"),
-        *("-m", "bleu", "chrf", "--also", "tokenize=intl", "lowercase", "--title", "Cats"),
-        *("-o", path),
+@pytest.fixture
+def make_page(truebleu_command):
+    """Return a function that writes a report and returns its page."""
+
+    def make(*options, files=FILES):
+        result = truebleu_command("report", *files, *options, "-o", "report.html")
+        assert (result.status, result.output) == (0, ""), result
+        return Page(Path("report.html").read_bytes())
+
+    return make
+
+
+def test_report_contains_inputs(make_page):
+    page = make_page(
+        *("-src", "source.de", "--docs", "documents.txt", "-m", "bleu", "chrf"),
+        *("--also", "tokenize=intl", "lowercase", "--title", "Cats"),
     )
-    assert (result.status, result.output, result.error) == (0, "", "")
-    page = Page(path.read_bytes())
     manifest = page.manifest
     assert page.title == "Cats"
     assert [system["name"] for system in manifest["systems"]] == ["good", "poor"]
@@ -51,220 +63,168 @@ def test_report_contains_inputs(report_files, truebleu_command):
 
 
 @pytest.mark.parametrize(
-    ("tag", "has_source", "languages"),
+    ("options", "languages"),
     [
-        (None, False, (None, "en")),
-        ("de-en", False, ("de", "en")),
-        ("eng_Latn-fra", True, ("en", "fr")),
-        ("fr", False, (None, "fr")),
-        ("fr", True, ("de", "fr")),
+        ("", (None, "en")),
+        ("-l de-en", ("de", "en")),
+        ("-l eng_Latn-fra -src source.de", ("en", "fr")),
+        ("-l fr", (None, "fr")),
+        ("-l fr -src source.de", ("de", "fr")),
     ],
 )
-def test_language_option_names_the_languages(
-    report_files, truebleu_command, tag, has_source, languages
-):
-    folder, words = report_files
-    path = folder / "report.html"
-    options = [*(["-l", tag] if tag else []), *(["-src", folder / "source.de"] * has_source)]
-    assert truebleu_command("report", *words, *options, "-o", path).status == 0
-    manifest = Page(path.read_bytes()).manifest
-    assert manifest["languages"] == dict(zip(("source", "target"), languages, strict=True))
+def test_language_option_names_the_languages(make_page, options, languages):
+    manifest = make_page(*options.split()).manifest
+    assert tuple(manifest["languages"].values()) == languages
 
 
-def test_report_equals_python_report(report_files, truebleu_command):
-    folder, words = report_files
-    path = folder / "report.html"
-    options = ["--seed", "7", "--test", "bs", "-pbsn", "200", "--level", "0.9", "-lc"]
-    assert truebleu_command("report", *words, *options, "-o", path).status == 0
-    systems = {name: folder / f"{name}.en" for name in ("good", "poor")}
-    python_report = tb.report(
-        *(systems, folder / "reference.en"),
-        metrics=[tb.BLEU(lowercase=True)],
-        seed=7,
-        test="bs",
-        samples=200,
-        confidence=200,
-        level=0.9,
-    )
-    manifest = Page(path.read_bytes()).manifest
-    assert {**manifest, "commands": []} == python_report.to_dict()
+def test_report_equals_python_report(make_page):
+    words = ("--seed", "7", "--test", "bs", "-pbsn", "200", "--level", "0.9", "-lc")
+    page = make_page(*words)
+    systems = {"good": Path("good.en"), "poor": Path("poor.en")}
+    options = {"seed": 7, "test": "bs", "samples": 200, "confidence": 200, "level": 0.9}
+    metrics = [tb.BLEU(lowercase=True)]
+    python_report = tb.report(systems, Path("reference.en"), metrics=metrics, **options)
+    assert {**page.manifest, "commands": []} == python_report.to_dict()
 
 
-def test_report_reads_standard_input_and_writes_standard_output(report_files, truebleu_command):
-    _, (reference, *_) = report_files
-    result = truebleu_command("report", reference, "-o", "-", input="\n".join(GOOD).encode())
+def test_report_reads_standard_input_and_writes_standard_output(truebleu_command):
+    text = "\n".join(GOOD).encode()
+    result = truebleu_command("report", "reference.en", "-o", "-", input=text)
     assert (result.status, result.error) == (0, "")
     page = Page(result.output)
     assert page.texts("system0") == GOOD
     assert page.manifest["systems"] == [{"name": "standard input", "letter": "A"}]
 
 
-def test_report_without_file_name_writes_new_file_and_prints_result(report_files, truebleu_command):
-    folder, words = report_files
-    result = truebleu_command("report", *words, "-m", "ter", "bleu", cwd=folder)
+def test_report_without_file_name_writes_new_file_and_prints_result(truebleu_command):
+    result = truebleu_command("report", *FILES, "-m", "ter", "bleu")
     assert (result.status, result.error) == (0, "")
-    content = Page((folder / "report.html").read_bytes()).manifest["comparison"]
+    content = Page(Path("report.html").read_bytes()).manifest["comparison"]
     *sentences, empty, name = result.output.splitlines()
     assert " ".join(sentences) == overview.format_headline(content)
     assert (empty, name) == ("", "Report: report.html")
     assert max(map(len, sentences)) <= 80
 
 
-def test_open_shows_written_report(report_files, monkeypatch):
-    folder, words = report_files
+def test_open_shows_written_report(report_folder, monkeypatch):
     opened_urls = []
     monkeypatch.setattr("webbrowser.open", opened_urls.append)
-    path = folder / "my report.html"
-    assert main(["report", *map(str, words), "-o", str(path), "--open"]) == 0
+    path = report_folder / "my report.html"
+    assert main(["report", *FILES, "-o", str(path), "--open"]) == 0
     assert opened_urls == [path.as_uri()]
     assert path.exists()
 
 
 @pytest.mark.parametrize("command", ["report", "lab"])
-def test_only_explicit_name_replaces_existing_page(command, report_files, truebleu_command):
+def test_only_explicit_name_replaces_existing_page(command, truebleu_command, read_error):
     if command == "lab" and not browser_kernel.load_kernel_blocks():
         pytest.skip("built without the browser kernel")
-    folder, words = report_files
-    words = words if command == "report" else []
-    path = folder / f"{command}.html"
+    words = FILES if command == "report" else []
+    path = Path(f"{command}.html")
     path.write_text("mine")
-    result = truebleu_command(command, *words, cwd=folder)
-    assert (result.status, result.output) == (2, "")
-    assert f"{path.name}: the file exists. Replace it with -o {path.name}, or" in result.error
+    error = read_error(2, command, *words)
+    assert f"{path.name}: the file exists. Replace it with -o {path.name}, or" in error
     assert path.read_text() == "mine"
-    assert truebleu_command(command, *words, "-o", path.name, cwd=folder).status == 0
+    assert truebleu_command(command, *words, "-o", path.name).status == 0
     assert path.read_bytes().startswith(b"<!doctype html>")
 
 
-def test_same_command_gives_identical_bytes(report_files, truebleu_command):
-    folder, words = report_files
-    for name, extra_options in (("1", ()), ("2", ()), ("3", ("--threads", "3"))):
-        result = truebleu_command(
-            "report", *words, "-m", "bleu", "ter", *extra_options, "-o", folder / name
-        )
-        assert result.status == 0
-    assert (folder / "1").read_bytes() == (folder / "2").read_bytes()
-    assert (folder / "1").read_bytes() == (folder / "3").read_bytes()
+def test_same_command_gives_identical_bytes(truebleu_command):
+    options = ("-m", "bleu", "ter", "-o", "-")
+    first, second, with_threads = (
+        truebleu_command("report", *FILES, *extra_options, *options).output
+        for extra_options in ((), (), ("--threads", "3"))
+    )
+    assert Page(first).texts("system0") == GOOD
+    assert first == second == with_threads
 
 
-def test_commands_in_report_reproduce_scores(report_files, truebleu_command, tmp_path):
-    import shlex
-
-    folder, (reference, flag, *systems) = report_files
-    path = folder / "report.html"
-    named_systems = [f"{name}={system}" for name, system in zip(("x y", "z"), systems, strict=True)]
-    words = [reference, flag, *named_systems]
-    options = ["-m", "bleu", "chrf", "-tok", "intl", "-lc", "-src", folder / "source.de"]
+def test_commands_in_report_reproduce_scores(make_page, truebleu_command):
+    files = ("reference.en", "-i", "x y=good.en", "z=poor.en")
+    options = ["-m", "bleu", "chrf", "-tok", "intl", "-lc", "-src", "source.de"]
     options += ["--paired-bs", "--also", "tokenize=char", "--correction", "holm"]
-    assert truebleu_command("report", *words, *options, "-o", path).status == 0
-    page = Page(path.read_bytes())
+    page = make_page(*options, files=files)
+    before = Path("report.html").read_bytes()
     first, second = map(shlex.split, page.manifest["commands"])
     assert first[:3] == ["truebleu", "report", "reference.en"]
-    assert truebleu_command(*first[1:], cwd=folder).status == 0
-    assert (folder / "report.html").read_bytes() == path.read_bytes()
-    result = truebleu_command(*second[1:], "-f", "json", cwd=folder)
+    assert truebleu_command(*first[1:]).status == 0
+    assert Path("report.html").read_bytes() == before
+    result = truebleu_command(*second[1:], "-f", "json")
     manifest = tb.Comparison.from_json(result.output).to_dict()
     for system in manifest["systems"]:
         system["letter"] = {"x y": "A", "z": "B"}[system["name"]]
     assert manifest == page.manifest["comparison"]
 
 
-def test_commands_in_report_omit_the_common_folder(report_files, truebleu_command):
-    folder, words = report_files
-    path = folder / "report.html"
-    lines = [f"{system}\t{score}\n" for system in ("good", "poor") for score in range(12)]
-    (folder / "human.tsv").write_text("".join(lines))
-    options = ["--labels", f"d={folder / 'documents.txt'}", "--human", folder / "human.tsv"]
-    result = truebleu_command("report", *words, *options, "-o", path)
-    assert result.status == 0, result
-    assert str(folder) not in path.read_text()
-    command = Page(path.read_bytes()).manifest["commands"][0]
-    assert "d=documents.txt --human human.tsv" in command
+def test_commands_in_report_omit_the_common_folder(report_folder, make_page, write):
+    human = write(
+        "human.tsv", [f"{one}\t{score}" for one in ("good", "poor") for score in range(12)]
+    )
+    files = [word if word == "-i" else report_folder / word for word in FILES]
+    labels = f"d={report_folder / 'documents.txt'}"
+    page = make_page("--labels", labels, "--human", human, files=files)
+    assert str(report_folder) not in Path("report.html").read_text()
+    assert "d=documents.txt --human human.tsv" in page.manifest["commands"][0]
 
 
-def test_labels_are_read_from_table_or_files(report_files, write, truebleu_command):
-    folder, words = report_files
-    table = write("labels.tsv", ["domain\tkind", *["news\tx", "chat\ty"] * 6])
-    path = folder / "report.html"
-    truebleu_command("report", *words, "--labels", table, "-o", path)
-    assert [label["name"] for label in Page(path.read_bytes()).manifest["labels"]] == [
-        *("domain", "kind")
-    ]
-    label_files = [f"{name}={folder / 'documents.txt'}" for name in ("a", "b")]
-    truebleu_command("report", *words, "--labels", *label_files, "-o", path)
-    labels = Page(path.read_bytes()).manifest["labels"]
+def test_labels_are_read_from_table_or_files(make_page, write):
+    write("labels.tsv", ["domain\tkind", *["news\tx", "chat\ty"] * 6])
+    labels = make_page("--labels", "labels.tsv").manifest["labels"]
+    assert [label["name"] for label in labels] == ["domain", "kind"]
+    labels = make_page("--labels", "a=documents.txt", "b=documents.txt").manifest["labels"]
     assert [(label["name"], label["values"]) for label in labels] == [
         *(("a", ["one", "two"]), ("b", ["one", "two"]))
     ]
 
 
-def test_reference_columns_and_compressed_files_are_read(report_files, write, truebleu_command):
-    import gzip
-
-    folder, (_, *systems) = report_files
-    lines = [f"{a}\t{b}" for a, b in zip(REFERENCES, POOR, strict=True)]
-    table = write("references.tsv", lines)
-    (folder / "source.de.gz").write_bytes(gzip.compress((folder / "source.de").read_bytes()))
-    path = folder / "report.html"
-    result = truebleu_command(
-        *("report", table, "-nr", "2", *systems, "-src", folder / "source.de.gz", "-o", path)
-    )
-    assert result.status == 0
+def test_reference_columns_and_compressed_files_are_read(write, truebleu_command):
+    write("references.tsv", [f"{a}\t{b}" for a, b in zip(REFERENCES, POOR, strict=True)])
+    Path("source.de.gz").write_bytes(gzip.compress(Path("source.de").read_bytes()))
+    words = ("references.tsv", "-nr", "2", *FILES[1:], "-src", "source.de.gz", "-o", "-")
+    result = truebleu_command("report", *words)
     assert "all 12 hypotheses are identical to the reference in references.tsv" in result.error
-    page = Page(path.read_bytes())
+    page = Page(result.output)
     assert page.texts("reference0") == REFERENCES
     assert page.texts("reference1") == POOR
     assert page.texts("source") == SOURCE
     assert list(page.manifest["data_hash"])[2:4] == ["references.tsv#1", "references.tsv#2"]
 
 
-def test_external_scores_are_included(report_files, write, truebleu_command):
-    folder, words = report_files
-    scores = write("comet.tsv", ["good\tpoor", *["0.9\t0.5"] * 12])
-    path = folder / "report.html"
-    truebleu_command("report", *words, "--scores", f"COMET={scores}", "-o", path)
-    page = Page(path.read_bytes())
+def test_external_scores_are_included(write, make_page):
+    write("comet.tsv", ["good\tpoor", *["0.9\t0.5"] * 12])
+    page = make_page("--scores", "COMET=comet.tsv")
     assert [m["name"] for m in page.manifest["comparison"]["metrics"]] == ["BLEU", "COMET"]
     assert "A good, the baseline, is" in page.text
     assert "COMET" in page.text
 
 
-def test_redact_text_omits_texts(report_files, truebleu_command):
-    folder, words = report_files
-    path = folder / "report.html"
-    extra_options = ["-src", folder / "source.de", "--redact-text", "-o", path]
-    assert truebleu_command("report", *words, *extra_options).status == 0
-    page = Page(path.read_bytes())
+def test_redact_text_omits_texts(make_page):
+    page = make_page("-src", "source.de", "--redact-text")
     numbers = ["s0.0", "s0.1", "h.0", "h.1", "h.2", "h.3", "lengths", "frequency"]
     assert list(page.blocks) == [*numbers, *browser_kernel.load_kernel_blocks()]
     assert page.manifest["ngrams"] is None
     for word in ("nobody", "niemand"):
-        assert word not in path.read_text()
+        assert word not in Path("report.html").read_text()
 
 
-def test_report_prints_warnings(report_files, write, truebleu_command):
-    folder, (reference, *_) = report_files
-    result = truebleu_command("report", reference, "-i", reference, "-o", folder / "report.html")
+def test_report_prints_warnings_unless_quiet(truebleu_command):
+    words = ("report", "reference.en", "-i", "reference.en", "-o", "report.html")
+    result = truebleu_command(*words)
     assert result.status == 0
     assert "all 12 hypotheses are identical to the reference" in result.error
-    quiet = ["-q", "-o", folder / "report.html"]
-    assert truebleu_command("report", reference, "-i", reference, *quiet).error == ""
+    assert truebleu_command(*words, "-q").error == ""
 
 
 # ---- errors ----
 
 
 @pytest.mark.parametrize(
-    ("extra_options", "status", "message"),
+    ("options", "status", "message"),
     [
         ("-i short.txt", 1, "different numbers of segments"),
         ("-src short.txt", 1, "different numbers of segments: sources (short.txt) 2"),
         ("--docs short.txt", 1, "documents (short.txt) has 2 segments"),
-        (
-            "--labels bad.tsv",
-            1,
-            "labels (bad.tsv), line 3: expected 2 columns, as in line 1, found 1",
-        ),
+        ("--labels bad.tsv", 1, "labels (bad.tsv), line 3: expected 2 columns, as in line 1, foun"),
         ("--labels a=short.txt", 1, "labels: a (short.txt) has 2 segments"),
         ("--labels a=short.txt a=bad.tsv", 2, "--labels: duplicate name 'a'"),
         ("--labels bad.tsv short.txt", 2, "--labels: several files need names (expected NAME=FILE"),
@@ -279,48 +239,37 @@ def test_report_prints_warnings(report_files, write, truebleu_command):
         ("--format json", 2, "option --format is not available here"),
     ],
 )
-def test_error_is_one_line_and_writes_nothing(
-    report_files, write, truebleu_command, extra_options, status, message
-):
-    folder, words = report_files
+def test_error_is_one_line_and_writes_nothing(write, read_error, options, status, message):
     write("short.txt", ["a", "b"])
     write("bad.tsv", ["a\tb", "1\t2", "1"])
-    (folder / "latin.txt").write_bytes(b"a\ncaf\xe9\n" + b"x\n" * 10)
-    path = folder / "report.html"
-    path.write_text("as it was")
-    result = truebleu_command("report", *words, *extra_options.split(), "-o", path, cwd=folder)
-    assert result.status == status, result
-    assert message in result.error
-    assert re.fullmatch(r"truebleu: error: [^\n]*\n", result.error)
-    assert path.read_text() == "as it was"
-    assert not [left.name for left in folder.iterdir() if left.name.startswith(".truebleu")]
+    Path("latin.txt").write_bytes(b"a\ncaf\xe9\n" + b"x\n" * 10)
+    path = write("report.html", ["as it was"])
+    assert message in read_error(status, "report", *FILES, *options.split(), "-o", path)
+    assert path.read_text() == "as it was\n"
+    assert not list(path.parent.glob(".truebleu*"))
 
 
 @pytest.mark.parametrize("role", ["-src", "--docs", "--labels"])
-def test_input_file_is_not_overwritten(report_files, truebleu_command, role):
-    folder, words = report_files
-    path = folder / "documents.txt"
+def test_input_file_is_not_overwritten(read_error, role):
+    path = Path("documents.txt")
     before = path.read_bytes()
-    result = truebleu_command("report", *words, role, path, "-o", path)
-    assert result.status == 2
-    assert "is also an input file" in result.error
+    error = read_error(2, "report", *FILES, role, path, "-o", path)
+    assert "is also an input file" in error
     assert path.read_bytes() == before
 
 
 # ---- size ----
 
 
-def test_report_size_is_close_to_gzip_size(write, truebleu_command):
+def test_report_size_is_close_to_gzip_size(write, make_page):
     lines = [f"{line} {i * 7919 % 10007}" for i, line in enumerate(REFERENCES * 400)]
     reference, system = write("r.en", lines), write("s.en", lines[1:] + lines[:1])
-    path = reference.parent / "report.html"
-    assert truebleu_command("report", reference, "-i", system, "-o", path).status == 0
-    page = Page(path.read_bytes())
-    own_size = [
+    page = make_page(files=(reference, "-i", system))
+    texts = [
         text
         for of, text in page.scripts
         if of.get("data-block", "kernel") not in browser_kernel.KERNEL_BLOCKS
     ]
-    blocks = sum(map(len, own_size))
-    assert blocks < 0.5 * 2 * reference.stat().st_size
-    assert path.stat().st_size < blocks + 880_000
+    text_size = sum(map(len, texts))
+    assert text_size < 0.5 * 2 * reference.stat().st_size
+    assert Path("report.html").stat().st_size < text_size + 880_000

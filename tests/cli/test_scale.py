@@ -73,17 +73,15 @@ def test_matrix_is_scaled(truebleu_command, write):
     assert "100.0" not in output
 
 
-@pytest.mark.parametrize("output_format", ["json", "tsv", "csv"])
-def test_data_formats_reject_the_scale(truebleu_command, output_format):
-    result = truebleu_command("score", *SYSTEMS, "--scale", "1", "-f", output_format)
-    assert result.status == 2
-    assert f"--scale has no effect with -f {output_format}" in result.error
+@pytest.mark.parametrize("form", ["json", "tsv", "csv"])
+def test_data_formats_reject_the_scale(read_error, form):
+    error = read_error(2, "score", *SYSTEMS, "--scale", "1", "-f", form)
+    assert f"--scale has no effect with -f {form}" in error
 
 
-def test_other_scales_are_rejected(truebleu_command):
-    result = truebleu_command("score", *SYSTEMS, "--scale", "10")
-    assert result.status == 2
-    assert "--scale: expected 100 or 1, found '10'" in result.error
+def test_other_scales_are_rejected(read_error):
+    error = read_error(2, "score", *SYSTEMS, "--scale", "10")
+    assert "--scale: expected 100 or 1, found '10'" in error
 
 
 def test_check_scales_scores_limits_and_sentences(truebleu_command):
@@ -105,12 +103,10 @@ def test_check_scales_scores_limits_and_sentences(truebleu_command):
         ("1", ("--max-drop", "0.5", "--against", BIRCH), "--max-drop: 0.5 is too large for BLEU"),
     ],
 )
-def test_limit_on_other_scale_is_refused(scale, limits, message, truebleu_command):
-    arguments = ("check", REFERENCE, "-i", CEDAR, "--scale", scale)
-    result = truebleu_command(*arguments, *limits)
-    assert (result.status, result.output) == (2, "")
-    assert message in result.error
-    assert "--scale 1" in result.error
+def test_limit_on_other_scale_is_refused(scale, limits, message, read_error):
+    error = read_error(2, "check", REFERENCE, "-i", CEDAR, "--scale", scale, *limits)
+    assert message in error
+    assert "--scale 1" in error
 
 
 def test_minimum_is_on_the_scale_of_the_option(truebleu_command):
@@ -145,10 +141,10 @@ def test_notes_and_warnings_are_scaled():
         assert sentence in " ".join(comparison.text(scale=100).split())
 
 
-def test_only_100_and_1_are_scales():
-    for scale in (0, 10, 1.5, True, "1"):
-        with pytest.raises(ValueError, match="scale: expected 100 or 1"):
-            check_scale(scale)
+@pytest.mark.parametrize("scale", [0, 10, 1.5, True, "1"])
+def test_only_100_and_1_are_scales(scale):
+    with pytest.raises(ValueError, match="scale: expected 100 or 1"):
+        check_scale(scale)
 
 
 def test_thresholds_of_computed_percentages_are_scaled():

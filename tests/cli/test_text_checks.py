@@ -63,20 +63,18 @@ def test_suspicious_text_gives_warning(checked_folder, truebleu_command, command
         "score nfd -i nfd",
     ],
 )
-def test_remedy_ends_warning(checked_folder, truebleu_command, command):
-    result = truebleu_command(*command.split(), "-f", "json")
-    content = json.loads(result.output)
+def test_remedy_ends_warning(checked_folder, read_json, command):
+    content = read_json(*command.split(), "-f", "json")
     assert {entry["kind"] for entry in content["warnings"]} == {"identical"}
     assert round(content["scores"][0]["score"]) == 100
 
 
-def test_strip_diacritics_is_in_signature(checked_folder, truebleu_command):
-    for options, form in (([], "nfc"), (["--unicode-form", "nfkc"], "nfkc")):
-        arguments = ["score", "nfc", "-i", "nfd", "-m", "bleu", "chrf", "--strip-diacritics"]
-        result = truebleu_command(*arguments, *options, "-f", "json")
-        scores = json.loads(result.output)["scores"]
-        assert [entry["unicode"] for entry in scores] == [f"{form}-strip"] * 2
-        assert [round(entry["score"]) for entry in scores] == [100, 100]
+@pytest.mark.parametrize(("options", "form"), [("", "nfc"), ("--unicode-form nfkc", "nfkc")])
+def test_strip_diacritics_is_in_signature(checked_folder, read_json, options, form):
+    words = "nfc -i nfd -m bleu chrf --strip-diacritics"
+    scores = read_json("score", *words.split(), *options.split())["scores"]
+    assert [entry["unicode"] for entry in scores] == [f"{form}-strip"] * 2
+    assert [round(entry["score"]) for entry in scores] == [100, 100]
 
 
 def test_zero_score_warning_has_remedy(checked_folder, truebleu_command):
@@ -96,10 +94,9 @@ def test_repeated_file_is_used_once(checked_folder, truebleu_command, words):
 
 
 @pytest.mark.parametrize("options", [[], ["-e", "latin-1"]])
-def test_old_mac_line_ends_are_refused(checked_folder, truebleu_command, options):
-    result = truebleu_command("score", "mac", "-i", "mac", *options)
-    assert result.status == 1
-    assert "mac has CR-only line endings" in result.error
+def test_old_mac_line_ends_are_refused(checked_folder, read_error, options):
+    error = read_error(1, "score", "mac", "-i", "mac", *options)
+    assert "mac has CR-only line endings" in error
 
 
 @pytest.mark.parametrize(
@@ -133,19 +130,14 @@ def test_names_of_swapped_files_are_noticed(
 
 
 @pytest.mark.parametrize(
-    ("reference", "output", "expected"),
-    [
-        ("full", "nothing", "nothing: the hypothesis is empty; it is scored as text without words"),
-        ("nothing", "full", "nothing: the reference is empty; it is scored as text without words"),
-    ],
+    ("words", "name"), [("full -i nothing", "hypothesis"), ("nothing -i full", "reference")]
 )
-def test_single_empty_segment_names_its_input(truebleu_command, write, reference, output, expected):
-    paths = {"full": write("full", ["the cat sat"]), "nothing": write("nothing", [""])}
-    result = truebleu_command("score", paths[reference], "-i", paths[output], "-f", "json")
-    (text,) = (
-        one["text"] for one in json.loads(result.output)["warnings"] if one["kind"] == "empty"
-    )
-    assert text.endswith(expected)
+def test_single_empty_segment_names_its_input(read_json, write, words, name):
+    folder = write("full", ["the cat sat"]).parent
+    write("nothing", [""])
+    warnings = read_json("score", *words.split(), cwd=folder)["warnings"]
+    (text,) = (one["text"] for one in warnings if one["kind"] == "empty")
+    assert text.endswith(f"nothing: the {name} is empty; it is scored as text without words")
 
 
 @pytest.mark.parametrize("command", ["score", "compare"])

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from test_family import RECORDED_SCORES, pair, shared_corpora  # noqa: F401
+from test_family import RECORDED_SCORES, change_parameters, pair, shared_corpora  # noqa: F401
 
 import truebleu as tb
 from truebleu import BLEU, family
@@ -30,18 +30,12 @@ def identify_number(number, candidates):
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "changes", "score_a", "score_ab"), RECORDED_SCORES)
 def test_score_identifies_each_member(
-    name,
-    changes,
-    score_a,
-    score_ab,
-    candidates_by_corpus,
-    shared_corpora,  # noqa: F811
+    name, changes, score_a, score_ab, candidates_by_corpus, request
 ):
-    metric = family[name].metric
-    metric = type(metric)(**{**metric.parameters, **changes})
-    for number, candidates, corpus in zip(
-        (score_a, score_ab), candidates_by_corpus, shared_corpora, strict=True
-    ):
+    metric = change_parameters(family[name].metric, changes)
+    corpora = request.getfixturevalue("shared_corpora")
+    numbers = (score_a, score_ab)
+    for number, candidates, corpus in zip(numbers, candidates_by_corpus, corpora, strict=True):
         # NLTK's method 6 can exceed 100, which `which` refuses.
         if not number or float(number) > 100:
             continue
@@ -202,16 +196,16 @@ def test_chinese_tokenizer_is_usual_only_for_chinese(hypotheses, references, is_
     assert "sacrebleu" in usual
 
 
-def test_usual_members_are_tried_with_each_reference_alone(write, capfd):
+def test_usual_members_are_tried_with_each_reference_alone(run_family, write):
     second = ["the dog sat on the mat", "a dog barked at the other cat"]
+    write("b", second)
     number = f"{family['sacrebleu'].score(HYPOTHESES, REFERENCES_FIRST).value:.3f}"
     answer = tb.which(number, HYPOTHESES, list(zip(REFERENCES_FIRST, second, strict=True)))
     assert answer.headline.startswith(
         f"{number} is most likely sacrebleu with reference 1 alone (sacreBLEU"
     )
     assert answer.to_dict()["likeliest"]["reference"] == "1"
-    files = write("a", REFERENCES_FIRST), write("b", second), "-i", write("hyp", HYPOTHESES)
-    _, output, _ = run_family_command(capfd, "which", number, *files)
+    output = run_family(f"which {number} a b -i hyp")
     assert output.startswith(f"{number} is most likely sacrebleu with reference a alone")
     assert "reference a alone" in output.partition("members\n")[2]
 
@@ -251,99 +245,71 @@ def test_invalid_text_is_refused():
 
 
 @pytest.fixture
-def family_files(write):
-    columns = list(zip(*REFERENCES, strict=True))
-    return [write("hyp", HYPOTHESES), write("a", columns[0]), write("b", columns[1])]
+def run_family(write, capfd):
+    """Return a function that runs `truebleu family` on files and returns its output."""
+    columns = zip(*REFERENCES, strict=True)
+    files = {"hyp": write("hyp", HYPOTHESES)}
+    files |= {name: write(name, column) for name, column in zip("ab", columns, strict=True)}
+
+    def run(words):
+        assert main(["family", *(str(files.get(word, word)) for word in words.split())]) == 0
+        return capfd.readouterr().out
+
+    return run
 
 
-def run_family_command(capfd, *arguments):
-    status = main(["family", *map(str, arguments)])
-    output, error = capfd.readouterr()
-    return status, output, error
-
-
-def test_command_which(family_files, capfd):
-    hypotheses, a, b = family_files
+def test_command_which(run_family):
     number = f"{family['sacrebleu'].score(HYPOTHESES, REFERENCES).value:.3f}"
-    status, output, _ = run_family_command(capfd, "which", number, a, b, "-i", hypotheses)
-    assert status == 0
-    assert output.startswith(f"{number} is most likely sacrebleu (")
-    status, output, _ = run_family_command(
-        capfd, "which", number, a, b, "-i", hypotheses, "-f", "json"
-    )
-    content = json.loads(output)
+    assert run_family(f"which {number} a b -i hyp").startswith(f"{number} is most likely sacrebleu")
+    content = json.loads(run_family(f"which {number} a b -i hyp -f json"))
     assert (content["truebleu_family"], content["target_score"]) == (1, number)
-    assert " at 0x" not in output
 
 
 def test_which_reports_progress():
     calls = []
-    tb.which(
-        "12",
-        HYPOTHESES,
-        REFERENCES,
-        progress=lambda finished, total: calls.append((finished, total)),
-    )
-    ((total,), finished) = {total for _, total in calls}, [finished for finished, _ in calls]
-    assert finished == list(range(total))
+    tb.which("12", HYPOTHESES, REFERENCES, progress=lambda *call: calls.append(call))
+    (total,) = {total for _, total in calls}
+    assert [finished for finished, _ in calls] == list(range(total))
 
 
-def test_command_score(family_files, capfd):
-    hypotheses, a, b = family_files
-    status, output, _ = run_family_command(capfd, "score", a, b, "-i", hypotheses, "-f", "json")
-    assert status == 0
-    rows = {row["member"]: row for row in json.loads(output)["scores"]}
+def test_command_score(run_family, write):
+    rows = json.loads(run_family("score a b -i hyp -f json"))["scores"]
+    rows = {row["member"]: row for row in rows}
     assert rows["fairseq"]["problem"]
     assert rows["sacrebleu"]["score"] == family["sacrebleu"].score(HYPOTHESES, REFERENCES).value
-    _, output, _ = run_family_command(
-        capfd, "score", a, "-i", hypotheses, "-m", "nmt", "codenn", "-f", "markdown"
-    )
-    assert output.count("\n") == 4
-
-
-def test_command_score_accepts_several_systems(family_files, write, capfd):
-    hypotheses, a, b = family_files
+    assert run_family("score a -i hyp -m nmt codenn -f markdown").count("\n") == 4
     second_system = write("other", REFERENCES_FIRST)
-    _, output, _ = run_family_command(
-        capfd, "score", a, b, "-i", hypotheses, second_system, "-m", "nmt", "nltk-corpus-7"
-    )
+    output = run_family(f"score a b -i hyp {second_system} -m nmt nltk-corpus-7")
     assert output.split()[:3] == ["member", "hyp", "other"]
-    bounded, unbounded = output.split("Scores without an upper bound")
-    assert "nmt" in bounded
-    assert "nltk-corpus-7 !" in unbounded
 
 
-def test_command_list_and_show(capfd):
-    status, output, _ = run_family_command(capfd, "list", "-f", "text")
-    assert status == 0
-    table, _, note = output.rpartition("\n\n")
+def test_command_list_and_show(run_family):
+    table, _, note = run_family("list -f text").rpartition("\n\n")
     assert len(re.findall(r"^\S", table, re.MULTILINE)) == len(family) + 2
     assert "Use truebleu score REF -i HYP -tok flores200" in " ".join(note.split())
-    status, output, _ = run_family_command(capfd, "show", "mteval-v13a", "nist", "-f", "text")
-    assert status == 0
+    output = run_family("show mteval-v13a nist -f text")
     assert "NIST evaluations" in output
     nist = " ".join(output.partition("nist:")[2].split())
     assert "prints 0 or more, without an upper bound, 4 digits" in nist
-    status, output, _ = run_family_command(capfd, "list", "-f", "json")
-    assert len(json.loads(output)["members"]) == len(family)
-    assert " at 0x" not in output
+    assert len(json.loads(run_family("list -f json"))["members"]) == len(family)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("words", "message"),
     [
-        (["show", "mteval-13a"], "did you mean 'mteval-v13a'"),
-        (["show"], "missing member names"),
-        (["lst"], "did you mean 'list'"),
-        (["list", "x"], "unexpected argument 'x'"),
-        (["which"], "expected a score"),
-        (["which", "abc", "a", "-i", "b"], "invalid score"),
-        (["which", "154", "a", "-i", "b"], "'154' (BLEU is between 0 and 100, or 0 and 1)"),
-        (["which", "-5", "a", "-i", "b"], "'-5' (BLEU is between 0 and 100, or 0 and 1)"),
-        (["which", "54", "a", "-i", "b", "-m", "chrf"], "use truebleu score -m chrf"),
+        ("show mteval-13a", "did you mean 'mteval-v13a'"),
+        ("show", "missing member names"),
+        ("lst", "did you mean 'list'"),
+        ("list x", "unexpected argument 'x'"),
+        ("which", "expected a score"),
+        ("which abc a -i b", "invalid score"),
+        ("which 154 a -i b", "'154' (BLEU is between 0 and 100, or 0 and 1)"),
+        ("which -5 a -i b", "'-5' (BLEU is between 0 and 100, or 0 and 1)"),
+        ("which 54 a -i b -m chrf", "use truebleu score -m chrf"),
     ],
 )
-def test_wrong_command_line_gives_usage_error(arguments, message, capfd):
-    status, output, error = run_family_command(capfd, *arguments)
-    assert (status, output) == (2, "")
+def test_wrong_command_line_gives_usage_error(words, message, capfd):
+    assert main(["family", *words.split()]) == 2
+    output, error = capfd.readouterr()
+    assert output == ""
     assert message in error

@@ -70,27 +70,18 @@ def test_mteval_treats_token_0_as_missing_history(online_b):
 
 
 # Printed by mteval-v13a.pl -c -d 2 on SGML files of these segments, one document.
+ZEROS = ["a 0 b 0 c d", "0 a 0 b"], [("a 0 b 0 c", "0 0 a b"), ("0 a 0 c", "a 0 b 0 b")]
+CATS = ["the cat sat on the mat .", " a dog"], ["the cat is on the mat .", "the dog ran ."]
+NUMBERS = (
+    ["5,000.50 &amp; more", "x y z"],
+    [("5,000.50 &amp; less", "nothing &lt; more"), ("x y z w", "z y x")],
+)
 NIST_OF_MTEVAL = [
     ([GUIDE, TROOPS], [GUIDE_REFERENCES] * 2, "3.8618", []),
     ([GUIDE, TROOPS], list(GUIDE_REFERENCES[::2]), "2.4350", ["3.0832", "1.4812"]),
-    (
-        ["a 0 b 0 c d", "0 a 0 b"],
-        [("a 0 b 0 c", "0 0 a b"), ("0 a 0 c", "a 0 b 0 b")],
-        "4.6962",
-        ["4.4514", "4.2623"],
-    ),
-    (
-        ["the cat sat on the mat .", " a dog"],
-        ["the cat is on the mat .", "the dog ran ."],
-        "2.2617",
-        ["2.8978", "0.2282"],
-    ),
-    (
-        ["5,000.50 &amp; more", "x y z"],
-        [("5,000.50 &amp; less", "nothing &lt; more"), ("x y z w", "z y x")],
-        "3.6018",
-        ["3.7004", "3.3477"],
-    ),
+    (*ZEROS, "4.6962", ["4.4514", "4.2623"]),
+    (*CATS, "2.2617", ["2.8978", "0.2282"]),
+    (*NUMBERS, "3.6018", ["3.7004", "3.3477"]),
 ]
 
 
@@ -215,26 +206,25 @@ WEIGHTS = [(0.25,) * 4, (0.5, 0.5), (1.0,), (0.2,) * 5, [(0.25,) * 4, (0.1, 0.9)
 @settings(max_examples=60)
 @given(corpus=CORPORA, weights=st.sampled_from(WEIGHTS), reweigh=st.booleans())
 def test_nltk_bleu_equals_nltk(method, corpus, weights, reweigh):
-    if (
-        method == 6
-        and max(len(w) for w in (weights if isinstance(weights, list) else [weights])) < 3
-    ):
+    weight_lists = weights if isinstance(weights, list) else [weights]
+    if method == 6 and max(map(len, weight_lists)) < 3:
         return
     tokens, references = split_tokens(corpus)
     metric = NLTKBLEU(method=method, weights=weights, auto_reweigh=reweigh, context="last-segment")
-    scored = score_with_nltk(bleu_score.corpus_bleu, references, tokens, weights, method, reweigh)
-    if scored is None:
-        with pytest.raises(InputError, match="method 6 needs"):
-            metric.score(*corpus)
-    else:
-        assert list(metric.score(*corpus).values) == scored
-    first_segment = references[0], tokens[0]
-    scored = score_with_nltk(bleu_score.sentence_bleu, *first_segment, weights, method, reweigh)
-    if scored is None:
-        with pytest.raises(InputError, match="method 6 needs"):
-            metric.sentence(corpus[0][0], corpus[1][0])
-    else:
-        assert list(metric.sentence(corpus[0][0], corpus[1][0]).values) == scored
+    for original, arguments, score in (
+        (bleu_score.corpus_bleu, (references, tokens), lambda: metric.score(*corpus)),
+        (
+            bleu_score.sentence_bleu,
+            (references[0], tokens[0]),
+            lambda: metric.sentence(corpus[0][0], corpus[1][0]),
+        ),
+    ):
+        expected = score_with_nltk(original, *arguments, weights, method, reweigh)
+        if expected is None:
+            with pytest.raises(InputError, match="method 6 needs"):
+                score()
+        else:
+            assert list(score().values) == expected
 
 
 @given(CORPORA, st.permutations(range(4)))
@@ -297,13 +287,20 @@ def test_nltk_releases_have_recorded_segment_scores(method, version, hypothesis,
     assert score.published == published
 
 
-def test_old_nltk_releases_raise_error():
-    with pytest.raises(InputError, match=r"divides by ln\(1\)"):
-        NLTKBLEU(method=4, version="3.5").sentence("a", "a b")
-    with pytest.raises(InputError, match="fails on the logarithm of 0"):
-        NLTKBLEU(method=4, version="3.6").sentence("a", "a b")
-    with pytest.raises(InputError, match=r"segment 2: .*logarithm of 0"):
-        NLTKBLEU(method=4, version="3.6").segments(["a b", "a"], ["a b", "a b"])
+@pytest.mark.parametrize(
+    ("version", "hypotheses", "message"),
+    [
+        ("3.5", ["a"], r"divides by ln\(1\)"),
+        ("3.6", ["a"], "fails on the logarithm of 0"),
+        ("3.6", ["a b", "a"], r"segment 2: .*logarithm of 0"),
+    ],
+)
+def test_old_nltk_releases_raise_error(version, hypotheses, message):
+    with pytest.raises(InputError, match=message):
+        NLTKBLEU(method=4, version=version).segments(hypotheses, ["a b"] * len(hypotheses))
+
+
+def test_old_nltk_release_takes_one_sequence_of_weights():
     with pytest.raises(ValueError, match="takes one sequence of weights"):
         NLTKBLEU(version="3.6", weights=[(1.0,), (0.5, 0.5)])
 
@@ -384,19 +381,20 @@ HOOKS = [
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=repr)
-def test_invalid_input_is_named_in_error(hook):
-    with pytest.raises(InputError, match=r"different numbers of segments.*references 1.*segment 2"):
-        hook.score(["a", "b"], ["a"])
-    with pytest.raises(InputError, match="segment 2 has no reference"):
-        hook.score(["a", "b"], ["a", None])
-    with pytest.raises(InputError, match="segment 1 is missing"):
-        hook.score([None, "b"], ["a", "b"])
-    with pytest.raises(InputError, match="no segments"):
-        hook.score([], [])
-    with pytest.raises(InputError, match="truebleu expects one list of references per segment"):
-        hook.score(["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])
-    with pytest.raises(TypeError, match="one str per segment"):
-        hook.score("a", ["a"])
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "error", "message"),
+    [
+        (["a", "b"], ["a"], InputError, r"different numbers of segments.*references 1.*segment 2"),
+        (["a", "b"], ["a", None], InputError, "segment 2 has no reference"),
+        ([None, "b"], ["a", "b"], InputError, "segment 1 is missing"),
+        ([], [], InputError, "no segments"),
+        (["a", "b", "c"], [["a", "b", "c"]] * 2, InputError, "expects one list of references per"),
+        ("a", ["a"], TypeError, "one str per segment"),
+    ],
+)
+def test_invalid_input_is_named_in_error(hook, hypotheses, references, error, message):
+    with pytest.raises(error, match=message):
+        hook.score(hypotheses, references)
 
 
 @pytest.mark.parametrize(

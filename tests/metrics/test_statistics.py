@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -82,22 +83,15 @@ def test_index_selects_rows(table, selection, rows):
 
 
 def test_numpy_array_selects_rows(table):
-    np = pytest.importorskip("numpy")
     assert table[np.array([True, False, False, True])] == table[[0, 3]]
     assert table[np.array([2, 0])] == table[[2, 0]]
     assert table[np.int64(2)] == table[2]
 
 
-@pytest.mark.parametrize("selection", [4, -5, [0, 4], [-5]], ids=str)
-def test_index_out_of_range_raises_error(table, selection):
-    with pytest.raises(IndexError, match=r"4|5"):
+@pytest.mark.parametrize("selection", [4, -5, [0, 4], [-5], [True], [True, False] * 3], ids=str)
+def test_index_out_of_range_or_mask_of_other_length_raises_error(table, selection):
+    with pytest.raises((IndexError, InputError), match=r"4|5"):
         table[selection]
-
-
-@pytest.mark.parametrize("mask", [[True], [True, False, True, False, True]], ids=len)
-def test_mask_of_other_length_raises_error(table, mask):
-    with pytest.raises((IndexError, InputError), match="4"):
-        table[mask]
 
 
 def test_addition_concatenates_tables(table):
@@ -183,7 +177,6 @@ def test_tables_compare_by_value(table):
 
 
 def test_numpy_reads_without_a_copy(table):
-    np = pytest.importorskip("numpy")
     array = np.asarray(table)
     assert array.dtype == np.int64
     assert array.tolist() == ROWS
@@ -191,7 +184,6 @@ def test_numpy_reads_without_a_copy(table):
 
 
 def test_array_outlives_table():
-    np = pytest.importorskip("numpy")
     arrays = [np.asarray(BLEU().statistics(HYPOTHESES, REFERENCES)) for _ in range(50)]
     assert all(array.tolist() == ROWS for array in arrays)
 

@@ -377,18 +377,12 @@ def test_invalid_sentence_raises_error(hypothesis, references, error):
 # Real text.
 
 
-@pytest.fixture(scope="module")
-def systems(wmt22):
-    """Return three system outputs and the references of each language pair."""
+def list_wmt22_files(wmt22, pair) -> tuple[list[str], list[str]]:
+    """Return three system outputs and the references of a language pair."""
     with (wmt22 / "published_scores.tsv").open(encoding="utf-8", newline="") as file:
-        published = list(csv.DictReader(file, delimiter="\t"))
-    selected_systems = {}
-    for pair in PAIRS:
-        pair_rows = [row for row in published if row["pair"] == pair]
-        outputs = sorted({row["hyp_file"] for row in pair_rows})[::3][:3]
-        files = sorted({name for row in pair_rows for name in row["ref_files"].split(",")})
-        selected_systems[pair] = outputs, files
-    return selected_systems
+        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["pair"] == pair]
+    references = {name for row in rows for name in row["ref_files"].split(",")}
+    return sorted({row["hyp_file"] for row in rows})[::3][:3], sorted(references)
 
 
 def read_wmt22_lines(path) -> list[str]:
@@ -397,15 +391,11 @@ def read_wmt22_lines(path) -> list[str]:
 
 @all_options
 @pytest.mark.parametrize("pair", PAIRS)
-def test_wmt22_with_options_equals_sacrebleu(wmt22, systems, pair, options):
+def test_wmt22_with_options_equals_sacrebleu(wmt22, pair, options):
     """A sample is compared with all references; it is larger with TRUEBLEU_THOROUGH=1."""
-    outputs, files = systems[pair]
+    outputs, files = list_wmt22_files(wmt22, pair)
     for number, output in enumerate(outputs if THOROUGH else outputs[:1]):
         sample = slice(number, None, 50 if THOROUGH else 700)
-        hypotheses = read_wmt22_lines(wmt22 / output)[sample]
-        references = list(
-            zip(*(read_wmt22_lines(wmt22 / file)[sample] for file in files), strict=True)
-        )
-        assert count_with_truebleu(options, hypotheses, references) == count_with_sacrebleu(
-            options, hypotheses, references
-        )
+        hypotheses, *columns = (read_wmt22_lines(wmt22 / f)[sample] for f in (output, *files))
+        corpus = hypotheses, list(zip(*columns, strict=True))
+        assert count_with_truebleu(options, *corpus) == count_with_sacrebleu(options, *corpus)

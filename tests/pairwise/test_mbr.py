@@ -5,7 +5,6 @@ import pickle
 
 import pytest
 import sacrebleu
-from sacrebleu.metrics import ter as sacrebleu_ter
 
 import truebleu as tb
 from truebleu import BLEU, CHRF, MBR, TER, InputError
@@ -22,8 +21,8 @@ def sentence_chrf(hypothesis, reference):
     return sacrebleu.sentence_chrf(hypothesis, [reference]).score
 
 
-def sentence_ter(hypothesis, reference, ter=sacrebleu_ter.TER()):  # noqa: B008
-    return ter.sentence_score(hypothesis, [reference]).score
+def sentence_ter(hypothesis, reference):
+    return sacrebleu.sentence_ter(hypothesis, [reference]).score
 
 
 def naive(score, candidates, references, weights=None):
@@ -151,29 +150,25 @@ def test_it_serializes():
     assert choice != tb.mbr(CANDIDATES)
 
 
-def test_wrong_candidates():
-    with pytest.raises(InputError, match="candidates: no texts"):
-        tb.mbr([])
-    with pytest.raises(InputError, match=r"source 2 has no candidates\. Leave it out\."):
-        tb.mbr([["a"], []])
-    with pytest.raises(InputError, match="candidates: text 2 is missing"):
-        tb.mbr(["a", None])
-    with pytest.raises(InputError, match="candidates: source 2: text 1 is missing"):
-        tb.mbr([["a"], [None, "b"]])
-    with pytest.raises(TypeError, match="candidates: source 2 is None, a missing value"):
-        tb.mbr([["a"], None])
-    with pytest.raises(TypeError, match="candidates: source 2 is of type str"):
-        tb.mbr([["a"], "b"])
-    with pytest.raises(TypeError, match="candidates: text 1 is of type int"):
-        tb.mbr([1, 2])
-    with pytest.raises(TypeError, match="a single str"):
-        tb.mbr("a b")
-    with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'"):
-        tb.mbr(["a"], utility="blue")
-    with pytest.raises(TypeError, match=r"CHRF is a class\. Use CHRF\(\)"):
-        tb.mbr(["a"], utility=CHRF)
-    with pytest.raises(TypeError, match=r"expected a metric such as truebleu.CHRF\(\), or a name"):
-        tb.mbr(["a"], utility=7)
+@pytest.mark.parametrize(
+    ("candidates", "options", "error", "message"),
+    [
+        ([], {}, InputError, "candidates: no texts"),
+        ([["a"], []], {}, InputError, r"source 2 has no candidates\. Leave it out\."),
+        (["a", None], {}, InputError, "candidates: text 2 is missing"),
+        ([["a"], [None, "b"]], {}, InputError, "candidates: source 2: text 1 is missing"),
+        ([["a"], None], {}, TypeError, "candidates: source 2 is None, a missing value"),
+        ([["a"], "b"], {}, TypeError, "candidates: source 2 is of type str"),
+        ([1, 2], {}, TypeError, "candidates: text 1 is of type int"),
+        ("a b", {}, TypeError, "a single str"),
+        (["a"], {"utility": "blue"}, ValueError, "unknown metric 'blue'; did you mean 'bleu'"),
+        (["a"], {"utility": CHRF}, TypeError, r"CHRF is a class\. Use CHRF\(\)"),
+        (["a"], {"utility": 7}, TypeError, r"expected a metric such as truebleu.CHRF\(\), or a na"),
+    ],
+)
+def test_wrong_candidates(candidates, options, error, message):
+    with pytest.raises(error, match=message):
+        tb.mbr(candidates, **options)
 
 
 def test_a_metric_by_any_of_its_names():
@@ -189,21 +184,19 @@ def test_wrong_numbers_of_workers(candidates):
             tb.mbr(candidates, workers=workers)
 
 
-def test_wrong_references():
-    with pytest.raises(InputError, match="expected a list of strings for a single source"):
-        tb.mbr(["a", "b"], references=[["a"], ["b"]])
-    with pytest.raises(
-        InputError, match="references: expected one list of strings per source, found strings"
-    ):
-        tb.mbr([["a"], ["b"]], references=["a", "b"])
-    with pytest.raises(
-        InputError, match="references: expected one list per source \\(2\\), found 1"
-    ):
-        tb.mbr([["a"], ["b"]], references=[["a"]])
-    with pytest.raises(InputError, match="references: source 2 has no references"):
-        tb.mbr([["a"], ["b"]], references=[["a"], []])
-    with pytest.raises(InputError, match="references: no texts"):
-        tb.mbr(["a"], references=[])
+@pytest.mark.parametrize(
+    ("candidates", "references", "message"),
+    [
+        (["a", "b"], [["a"], ["b"]], "expected a list of strings for a single source"),
+        ([["a"], ["b"]], ["a", "b"], "expected one list of strings per source, found strings"),
+        ([["a"], ["b"]], [["a"]], r"expected one list per source \(2\), found 1"),
+        ([["a"], ["b"]], [["a"], []], "references: source 2 has no references"),
+        (["a"], [], "references: no texts"),
+    ],
+)
+def test_wrong_references(candidates, references, message):
+    with pytest.raises(InputError, match=message):
+        tb.mbr(candidates, references=references)
 
 
 @pytest.mark.parametrize(
@@ -224,14 +217,16 @@ def test_wrong_weights(weights, message):
         tb.mbr([["a"], ["a", "b"]], weights=[[1], weights])
 
 
-def test_weights_of_the_wrong_type():
-    with pytest.raises(TypeError, match="weights: expected a list of numbers"):
-        tb.mbr(["a", "b"], weights=["x", "y"])
-    with pytest.raises(TypeError, match="weights: expected a list of numbers"):
-        tb.mbr(["a", "b"], weights=0.5)
-    with pytest.raises(InputError, match="weights: expected one list per source \\(2\\), found 1"):
-        tb.mbr([["a"], ["b"]], weights=[[1]])
-    with pytest.raises(InputError, match="weights: expected one list per source \\(1\\), found 2"):
-        tb.mbr([["a", "b"]], weights=[1, 1])
-    with pytest.raises(TypeError, match="weights of source 1: expected a list of numbers"):
-        tb.mbr([["a"], ["b"]], weights=[1, 1])
+@pytest.mark.parametrize(
+    ("candidates", "weights", "error", "message"),
+    [
+        (["a", "b"], ["x", "y"], TypeError, "weights: expected a list of numbers"),
+        (["a", "b"], 0.5, TypeError, "weights: expected a list of numbers"),
+        ([["a"], ["b"]], [[1]], InputError, r"expected one list per source \(2\), found 1"),
+        ([["a", "b"]], [1, 1], InputError, r"expected one list per source \(1\), found 2"),
+        ([["a"], ["b"]], [1, 1], TypeError, "weights of source 1: expected a list of numbers"),
+    ],
+)
+def test_weights_of_the_wrong_type(candidates, weights, error, message):
+    with pytest.raises(error, match=message):
+        tb.mbr(candidates, weights=weights)

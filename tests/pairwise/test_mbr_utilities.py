@@ -3,6 +3,7 @@
 import array
 import pickle
 
+import numpy as np
 import pytest
 
 import truebleu as tb
@@ -17,16 +18,10 @@ def chrf(candidates, references):
 
 def test_a_function_is_as_its_metric(sources):
     exact, by_function = (tb.mbr(sources, utility=utility) for utility in ("chrf", chrf))
-    for exact_choice, function_choice in zip(exact, by_function, strict=True):
-        assert (exact_choice.expected, exact_choice.ranking) == (
-            function_choice.expected,
-            function_choice.ranking,
-        )
-        assert (function_choice.metric, function_choice.signature, function_choice.utility) == (
-            None,
-            None,
-            "chrf",
-        )
+    for exact_choice, choice in zip(exact, by_function, strict=True):
+        assert choice.expected == exact_choice.expected
+        assert choice.ranking == exact_choice.ranking
+        assert (choice.metric, choice.signature, choice.utility) == (None, None, "chrf")
     weights = [[i + 1 for i in range(len(one))] for one in sources]
     exact, by_function = (tb.mbr(sources, utility=u, weights=weights) for u in ("chrf", chrf))
     assert [one.expected for one in exact] == [one.expected for one in by_function]
@@ -75,15 +70,7 @@ def test_calls_are_not_longer_than_need_be():
     assert len(sizes) == 2
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        list,
-        tuple,
-        lambda rows: array.array("d", rows),
-        lambda rows: pytest.importorskip("numpy").array(rows),
-    ],
-)
+@pytest.mark.parametrize("kind", [list, tuple, lambda rows: array.array("d", rows), np.array])
 def test_a_function_may_give_any_numbers(kind):
     choice = tb.mbr(["a", "bb"], utility=lambda candidates, _: kind([len(c) for c in candidates]))
     assert choice.expected == [1.0, 2.0]
@@ -95,11 +82,7 @@ def test_a_function_may_give_any_numbers(kind):
         ([1.0], InputError, "utility: f returned 1 numbers for 4 pairs of texts; expected one"),
         (None, TypeError, "utility: f returned None; expected a list of numbers, one per pair"),
         (["x"] * 4, TypeError, "utility: f returned .*; expected a list of numbers"),
-        (
-            [0.0, 1.0, float("nan"), 1.0],
-            InputError,
-            "utility: f returned nan for 'b' against 'a'; expected a finite number",
-        ),
+        ([0.0, 1.0, float("nan"), 1.0], InputError, "f returned nan for 'b' against 'a'; expected"),
     ],
 )
 def test_wrong_results_of_functions(result, error, message):
@@ -139,14 +122,11 @@ def test_numbers_that_are_there(sources):
 
 
 def test_numbers_of_numpy():
-    np = pytest.importorskip("numpy")
     choice = tb.mbr(["a", "b"], utility=np.array([[0.1, 0.2, 0.9], [0.5, 0.5, 0.5]], np.float32))
     assert (choice.index, choice.references) == (1, 3)
     cube = np.arange(8.0).reshape(2, 2, 2)
-    assert [one.expected.tolist() for one in tb.mbr([["a", "b"], ["c", "d"]], utility=cube)] == [
-        [0.5, 2.5],
-        [4.5, 6.5],
-    ]
+    choices = tb.mbr([["a", "b"], ["c", "d"]], utility=cube)
+    assert [one.expected.tolist() for one in choices] == [[0.5, 2.5], [4.5, 6.5]]
     weighted = tb.mbr(["a", "b"], utility=[[1, 0], [0, 1]], weights=[1, 3])
     assert weighted.expected == [0.25, 0.75]
     # Numbers are of candidates, not of texts: the same text may have others.
@@ -159,16 +139,8 @@ def test_numbers_of_numpy():
         (["a"], {"utility": [[1.0], [2.0]]}, r"expected one row per candidate \(1\), found 2"),
         (["a", "b"], {"utility": [[1.0], []]}, "utility: row 2 has 0 numbers, but row 1 has 1"),
         (["a"], {"utility": [[1.0, float("nan")]]}, "utility: candidate 1, reference 2: nan"),
-        (
-            ["a"],
-            {"utility": [[1.0]], "references": ["a", "b"]},
-            r"expected one column per reference \(2\), found 1",
-        ),
-        (
-            [["a"]],
-            {"utility": [[[1.0]], [[1.0]]]},
-            r"expected one matrix per source \(1\), found 2",
-        ),
+        (["a"], {"utility": [[1.0]], "references": ["a", "b"]}, r"one column per reference \(2\)"),
+        ([["a"]], {"utility": [[[1.0]], [[1.0]]]}, r"one matrix per source \(1\), found 2"),
         ([["a"], ["b"]], {"utility": [[[1.0]], [[]]]}, "utility of source 2: row 1 has 0 numbers"),
     ],
 )

@@ -47,13 +47,11 @@ def measures(noisy_systems):
 
 def resample_scores(measure, seed, resamples):
     draws = np.random.default_rng(seed).choice(measure.segments, (resamples, measure.segments))
-    return {
-        system: [
-            measure.metric.from_statistics(np.array(table.tolist())[one].sum(0).tolist()).value
-            for one in draws
-        ]
-        for system, table in zip(measure.systems, measure.tables, strict=True)
-    }
+    scores = {}
+    for system, table in zip(measure.systems, measure.tables, strict=True):
+        sums = [np.array(table.tolist())[rows].sum(0).tolist() for rows in draws]
+        scores[system] = [measure.metric.from_statistics(row).value for row in sums]
+    return scores
 
 
 def test_bootstrap_tests_equal_definitions(measures):
@@ -76,20 +74,6 @@ def test_bootstrap_tests_equal_definitions(measures):
     assert (interval.mean, interval.low, interval.high) == (mean, ordered[3], ordered[116])
     assert difference.deviation == pytest.approx(statistics.stdev(deltas))
     assert difference.detectable_difference == pytest.approx(2.8015852 * difference.deviation)
-
-
-def test_sacrebleu_test_equals_sacrebleu(measures):
-    from truebleu._kernel import Stream
-    from truebleu.significance.sacrebleu_compat import bootstrap_scores, count_larger_differences
-
-    results = run_paired_tests(measures, test="bs-sacrebleu", resamples=90, pairs="all")
-    for measure, result in zip(measures, results, strict=True):
-        scores = [(measure.metric, measure.tables)]
-        [resampled] = bootstrap_scores(scores, Stream(12345), 90)
-        values = [measure.metric.scores(table.total())[0] for table in measure.tables]
-        for i, system in enumerate(("good", "fair"), 1):
-            count = count_larger_differences(resampled[i], resampled[0], abs(values[0] - values[i]))
-            assert result.differences[system].p == (count + 1) / 91
 
 
 # ---- properties ----
@@ -117,15 +101,6 @@ def test_p_value_does_not_depend_on_direction(measures):
     [against_fair, *_] = run_paired_tests(measures, baseline="fair", randomizations=500)
     # Exchanging the baseline only exchanges the two halves of each trial.
     assert against_good.differences["fair"].p == against_fair.differences["good"].p
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**70])
-def test_seed_makes_results_reproducible(measures, seed):
-    first, second = (
-        run_paired_tests(measures, seed=seed, randomizations=100, resamples=50) for _ in range(2)
-    )
-    assert first == second
-    assert first[0].seed == seed
 
 
 def test_results_differ_without_seed(measures):
@@ -219,13 +194,10 @@ def test_randomization_approximates_permutation_test():
     assert result.differences["y"].p == pytest.approx(exact, abs=0.005)
 
 
-@given(
-    st.lists(
-        st.tuples(*[st.floats(-1e6, 1e6) | st.integers(-999, 999).map(lambda i: i / 100)] * 2),
-        min_size=1,
-        max_size=20,
-    )
-)
+NUMBERS = st.floats(-1e6, 1e6) | st.integers(-999, 999).map(lambda i: i / 100)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=20))
 def test_any_scores_give_valid_results(pairs):
     scores = {"x": [a for a, _ in pairs], "y": [b for _, b in pairs]}
     measure = Measure.from_scores("s", scores)
@@ -319,12 +291,15 @@ def test_clusters_separate_significantly_different_systems():
         baseline_only.clusters()
 
 
-def test_segments_needed_equals_normal_power_calculation():
+@pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.95), (0.1, 0.5)])
+def test_segments_needed_equals_normal_power_calculation(alpha, power):
     normal = statistics.NormalDist()
-    for alpha, power in ((0.05, 0.8), (0.01, 0.95), (0.1, 0.5)):
-        z = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
-        expected = math.ceil(2000 * (z * 0.3 / 0.7) ** 2)
-        assert segments_needed(-0.7, 0.3, 2000, alpha=alpha, power=power) == expected
+    z = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
+    expected = math.ceil(2000 * (z * 0.3 / 0.7) ** 2)
+    assert segments_needed(-0.7, 0.3, 2000, alpha=alpha, power=power) == expected
+
+
+def test_segments_needed_is_undefined_without_difference_or_deviation():
     assert segments_needed(0.0, 0.3, 2000) is None
     assert segments_needed(0.1, 0.0, 2000) is None
     with pytest.raises(ValueError, match="power"):
@@ -363,18 +338,24 @@ def test_systems_of_different_lengths_are_refused(noisy_systems):
     tables = {k: metric.statistics(v, refs) for k, v in hyps.items()}
     with pytest.raises(InputError, match="bad 60, good 59, fair 60"):
         Measure(metric, {**tables, "good": tables["good"][:59]})
-    with pytest.raises(InputError, match="x 2, y 1"):
-        Measure.from_scores("s", {"x": [1, 2], "y": [1]})
-    with pytest.raises(InputError, match="no segments"):
-        Measure.from_scores("s", {"x": [], "y": []})
-    with pytest.raises(InputError, match="no systems"):
-        Measure(metric, {})
     with pytest.raises(InputError, match="these statistics were computed with"):
         Measure(BLEU(lowercase=True), tables)
-    with pytest.raises(TypeError, match="from_scores"):
-        Measure(metric, {"x": [1.0, 2.0]})
     with pytest.raises(TypeError, match="statistics"):
         Measure.from_scores("s", tables)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Measure.from_scores("s", {"x": [1, 2], "y": [1]}), InputError, "x 2, y 1"),
+        (lambda: Measure.from_scores("s", {"x": [], "y": []}), InputError, "no segments"),
+        (lambda: Measure(BLEU(), {}), InputError, "no systems"),
+        (lambda: Measure(BLEU(), {"x": [1.0, 2.0]}), TypeError, "from_scores"),
+    ],
+)
+def test_measure_refuses_unsuitable_systems(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
 
 
 def test_incompatible_measures_are_refused(measures):

@@ -133,6 +133,15 @@ def test_join_matches_hypotheses_and_references_by_id(score_table):
     assert remove_system(rows) == remove_system(expected)
 
 
+def test_join_can_have_several_columns(score_table):
+    table = pq.read_table("both.parquet").select(["domain", "id", "system", "hyp"])
+    pq.write_table(table.filter([i % 3 > 0 for i in range(2 * COUNT)]), "more.parquet")
+    words = "--join domain id --by domain system --unjoined skip"
+    rows = score_table(f"refs.parquet -i more.parquet {words}")
+    expected = [compute_expected_score(system, None, "news").value for system in SYSTEMS]
+    assert [row["score"] for row in rows] == expected
+
+
 def test_each_table_is_a_system(score_table):
     rows = score_table("refs.parquet -i birch.parquet cedar.parquet --join id")
     assert [(row["group"], row["score"]) for row in rows] == [

@@ -143,18 +143,11 @@ def test_arrow_reference_lists_give_equal_statistics(pa, corpus, kind, text):
     assert truebleu.BLEU().statistics(hypotheses, pa.chunked_array([column])) == expected
 
 
-def test_one_arrow_column_per_reference(pa, corpus):
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "with nulls"])
+def test_one_arrow_column_per_reference(pa, corpus, missing):
+    """Nulls are missing references."""
     hypotheses, references = corpus
-    second = references[::-1]
-    expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
-    assert truebleu.BLEU().statistics(hypotheses, [pa.array(references), pa.array(second)]) == (
-        expected
-    )
-
-
-def test_null_in_arrow_column_is_missing_reference(pa, corpus):
-    hypotheses, references = corpus
-    second = [None if index % 3 else ref for index, ref in enumerate(references[::-1])]
+    second = [None if missing and i % 3 else ref for i, ref in enumerate(references[::-1])]
     expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
     columns = [pa.array(references), pa.array(second)]
     assert truebleu.BLEU().statistics(hypotheses, columns) == expected
@@ -226,10 +219,9 @@ def test_table_columns_give_equal_statistics(tmp_path, suffix):
     path = tmp_path / f"table.tsv{suffix}"
     path.write_bytes(COMPRESSIONS[suffix]("".join("\t".join(row) + "\n" for row in rows).encode()))
     _, hypotheses, references = map(list, zip(*rows, strict=True))
-    metric = truebleu.BLEU()
-    assert metric.statistics(
-        truebleu.File(path, column=2), truebleu.File(path, column=3)
-    ) == metric.statistics(hypotheses, references)
+    columns = (truebleu.File(path, column=2), truebleu.File(path, column=3))
+    expected = truebleu.BLEU().statistics(hypotheses, references)
+    assert truebleu.BLEU().statistics(*columns) == expected
 
 
 def test_reference_files_with_hypothesis_list(corpus, write):
@@ -291,15 +283,10 @@ def test_tokens_are_compared_completely():
     assert metric.statistics(numbers, numbers).tolist() == [[4, 4, 4, 4]]
 
 
-def test_callable_equals_named_tokenizer(corpus, expected):
-    from truebleu.text.tokenizers import tokenize
-
-    for function in (
-        lambda text: tokenize(text, "13a"),
-        lambda text: " ".join(tokenize(text, "13a")),
-    ):
-        table = truebleu.BLEU(tokenize=function).statistics(*corpus)
-        assert table.tolist() == expected.tolist()
+@pytest.mark.parametrize("join", [list, " ".join])
+def test_callable_equals_named_tokenizer(corpus, expected, join):
+    metric = truebleu.BLEU(tokenize=lambda text: join(truebleu.tokenize(text, "13a")))
+    assert metric.statistics(*corpus).tolist() == expected.tolist()
 
 
 # Threads and instruction sets.

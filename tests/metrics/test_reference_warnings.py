@@ -29,10 +29,7 @@ FAULTS = {
     "missing line": (
         BIRCH[:80] + BIRCH[81:] + BIRCH[-1:],
         [FIRST],
-        (
-            r"lines look shifted \(\d\d% of the first 128 lines fit another line: line 8\d matches "
-            r"line 8\d of the references\). .* tb.resegment divides"
-        ),
+        r"shifted \(\d\d% .* line 8\d matches line 8\d of the references\). .* tb.resegment div",
     ),
     "superfluous line": (
         [*BIRCH[:60], "Translated by a machine.", *BIRCH[60:-1]],
@@ -78,14 +75,16 @@ def test_normal_texts_have_no_warning():
     assert list_warnings(tb.bleu, lowered[0], lowered[1]) == []
 
 
-@pytest.mark.parametrize("options", [(), ("--resegment",), ("--resegment=always",), ("-q",)])
-def test_shifted_lines_suggest_resegmentation(options, truebleu_command, write):
+@pytest.mark.parametrize(
+    ("option", "is_shown"),
+    [("", True), ("--resegment", True), ("--resegment=always", False), ("-q", False)],
+)
+def test_shifted_lines_suggest_resegmentation(option, is_shown, truebleu_command, write):
     """Unless the output is divided already, or -q is used."""
-    lines = BIRCH[:80] + BIRCH[81:] + BIRCH[-1:]
-    files = [write("ref.txt", FIRST), write("hyp.txt", lines)]
-    result = truebleu_command("score", files[0], "-i", files[1], *options)
+    reference = write("ref.txt", FIRST)
+    output = write("hyp.txt", BIRCH[:80] + BIRCH[81:] + BIRCH[-1:])
+    result = truebleu_command("score", reference, "-i", output, *option.split())
     message = " ".join(result.error.split())
-    is_shown = options in ((), ("--resegment",))
     assert ("lines look shifted" in message) == is_shown
     assert ("--resegment=always (tb.resegment in Python) divides" in message) == is_shown
 
@@ -95,11 +94,8 @@ def test_letter_case_names_the_option_of_each_metric():
     compared = tb.compare({"a": list(map(str.lower, BIRCH))}, FIRST, metrics=metrics, samples=9)
     (warning,) = (one for one in compared.warnings if one["kind"] == "letter case")
     assert warning["metrics"] == ["BLEU", "chrF2", "TER"]
-    for words in (
-        "--lowercase (lowercase=True in Python) for BLEU",
-        "--chrf-lowercase (lowercase=",
-    ):
-        assert words in warning["text"]
+    assert "--lowercase (lowercase=True in Python) for BLEU" in warning["text"]
+    assert "--chrf-lowercase (lowercase=" in warning["text"]
     assert "--ter-case-sensitive no (case_sensitive=False in Python) for TER" in warning["text"]
 
 

@@ -53,7 +53,7 @@ def test_fields_by_name():
     signature = BLEU("intl").signature(2)
     assert (signature["tok"], signature["nrefs"], signature["version"]) == ("intl", "2", "2.6.0")
     assert "case" in signature
-    assert list(signature)[0] == "nrefs"  # noqa: RUF015
+    assert next(iter(signature)) == "nrefs"
     with pytest.raises(KeyError):
         signature["bs"]
 
@@ -99,20 +99,17 @@ def test_parsed_signature_recreates_metric(parameters, references, segment):
 def test_sacrebleu_output_is_parsed(parameters):
     """SacreBLEU's long and short output is parsed with and without the score."""
     parameters = parameters | {"max_order": 4}
-    value = parameters["smoothing_value"]
-    if value is not None:
-        parameters["smoothing_value"] = float(
-            f"{value:.2f}"
-        )  # sacreBLEU prints two digits of the value
+    if (value := parameters["smoothing_value"]) is not None:
+        # sacreBLEU prints two digits of the value.
+        parameters["smoothing_value"] = float(f"{value:.2f}")
     sacrebleu = oracle(**parameters)
     score = sacrebleu.corpus_score(["a b c d e"], [["a b c e d"]])
     signature = sacrebleu.get_signature()
     for text in (signature.format(), signature.format(short=True)):
         for printed in (text, f"BLEU|{text}", score.format(signature=text), f" {text}\n"):
-            metric = truebleu.metric(printed)
-            metric_score = metric.score(["a b c d e"], ["a b c e d"])
-            assert metric_score.value == score.score
-            assert str(metric_score.signature).startswith(signature.format().split("|version")[0])
+            parsed_score = truebleu.metric(printed).score(["a b c d e"], ["a b c e d"])
+            assert parsed_score.value == score.score
+            assert str(parsed_score.signature).startswith(signature.format().split("|version")[0])
 
 
 @pytest.mark.parametrize(
@@ -155,17 +152,14 @@ def test_pasted_text_is_parsed(text, metric):
     [
         ("", "signature"),
         ("27.3", r"27\.3"),
-        ("nrefs:1|case:mixed|eff:no|tok:13b|smooth:exp|version:2.6.0", "13b.*13a"),
-        ("nrefs:1|case:upper|eff:no|tok:13a|smooth:exp|version:2.6.0", "upper"),
-        ("nrefs:1|case:mixed|eff:maybe|tok:13a|smooth:exp|version:2.6.0", "maybe"),
-        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exq|version:2.6.0", "exq.*exp"),
-        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:floor[x]|version:2.6.0", r"floor\[x\]"),
-        ("nrefs:1|case:mixed|eff:no|tok:mine.split|smooth:exp|version:2.6.0", "custom tokenizer"),
-        (
-            "nrefs:1|case:mixed|eff:no|tok:some.module.split@5.4.0|smooth:exp|version:2.6.0",
-            r"tok:some.module.split@5.4.0 is a custom tokenizer",
-        ),
-        ("nrefs:1|case:mixed|colour:red|tok:13a|smooth:exp|version:2.6.0", "colour"),
+        (DEFAULT.replace("13a", "13b"), "13b.*13a"),
+        (DEFAULT.replace("mixed", "upper"), "upper"),
+        (DEFAULT.replace("eff:no", "eff:maybe"), "maybe"),
+        (DEFAULT.replace("exp", "exq"), "exq.*exp"),
+        (DEFAULT.replace("exp", "floor[x]"), r"floor\[x\]"),
+        (DEFAULT.replace("13a", "mine.split"), "custom tokenizer"),
+        (DEFAULT.replace("13a", "some.split@5.4.0"), r"tok:some.split@5.4.0 is a custom tokenizer"),
+        (DEFAULT.replace("eff:no", "colour:red"), "colour"),
     ],
 )
 def test_invalid_signature_raises_error(text, message):
@@ -214,13 +208,8 @@ def test_more_than_two_plus_signs_need_a_signature():
 @pytest.mark.parametrize(
     ("name", "tokenizer"),
     [
-        ("spBLEU", "flores200"),
-        ("sp-bleu", "flores200"),
-        ("f200spBLEU", "flores200"),
-        ("spbleu101", "flores101"),
-        ("spBLEU-1K", "spBLEU-1K"),
-        ("flores200", "flores200"),
-        ("13a", "13a"),
+        *((name, "flores200") for name in ("spBLEU", "sp-bleu", "f200spBLEU", "flores200")),
+        *(("spbleu101", "flores101"), ("spBLEU-1K", "spBLEU-1K"), ("13a", "13a")),
     ],
 )
 def test_bleu_with_tokenizer_is_suggested_for_names_of_spbleu_and_tokenizers(name, tokenizer):

@@ -337,14 +337,6 @@ def test_unsplit_text_warns_in_other_commands(unsplit_files, truebleu_command):
     assert page.index("Warning: WER does not split") < page.index("<table")
 
 
-def test_unsplit_text_warns_in_python():
-    references = HYPOTHESES * 10
-    systems = {"a": references, "b": references[::-1]}
-    assert "ja-mecab" in tb.compare(systems, references).warnings[0]["text"]
-    kinds = [entry["kind"] for entry in tb.compare(systems, references, metrics=["chrf"]).warnings]
-    assert kinds == ["wrong file", "wrong file"]
-
-
 @pytest.mark.parametrize(
     ("words", "signature"),
     [

@@ -188,20 +188,6 @@ def test_error_is_one_line_in_a_pipe(truebleu_command):
     assert len(error) > 80
 
 
-@pytest.mark.parametrize("count", [2, 4, 12])
-def test_text_output_of_wmt22_fits_80_columns(count, run_in_terminal, wmt22):
-    reference = wmt22 / "references" / "generaltest2022.en-de.ref.A.de"
-    outputs = sorted((wmt22 / "system-outputs").glob("generaltest2022.en-de.hyp.*"))
-    words = (str(reference), "-i", *map(str, outputs[:count]))
-    for command in (
-        ("score", *words, "-m", "bleu", "chrf"),
-        ("compare", *words, *FAST_TESTS),
-        ("compare", *words, *FAST_TESTS, "--explain"),
-        ("family", "score", *words, "-m", "sacrebleu", "mteval-v13a", "bleu-ncs"),
-    ):
-        assert not find_long_lines(run_in_terminal(*command))
-
-
 COMMANDS_IN_TEXT = [
     "truebleu score --help",
     "pip install 'truebleu[duckdb]'",

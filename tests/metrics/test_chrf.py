@@ -52,12 +52,8 @@ def test_statistics_and_scores_equal_sacrebleu(corpus, parameters):
         its = oracle.sentence_score(hypothesis, present)
         segment_score = metric.sentence(hypothesis, refs)
         assert segment_score.value == value == its.score
-        assert (
-            segment_score.name,
-            segment_score.char_order,
-            segment_score.word_order,
-            segment_score.beta,
-        ) == (its.name, its.char_order, its.word_order, its.beta)
+        for name in ("name", "char_order", "word_order", "beta"):
+            assert getattr(segment_score, name) == getattr(its, name)
     assert metric.scores(table).tolist() == [
         oracle._compute_score_from_stats(row).score for row in expected
     ]

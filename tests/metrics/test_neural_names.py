@@ -37,11 +37,7 @@ def packages(monkeypatch):
     original_find_spec = importlib.util.find_spec
 
     def find_spec(name, *arguments):
-        return (
-            original_find_spec("json")
-            if name in PACKAGES.values()
-            else original_find_spec(name, *arguments)
-        )
+        return original_find_spec("json" if name in PACKAGES.values() else name, *arguments)
 
     monkeypatch.setattr(importlib.util, "find_spec", find_spec)
 
@@ -73,31 +69,30 @@ def test_bleurt_without_model_uses_default():
 
 @pytest.mark.parametrize("name", ["comet", "bertscore", "comet:", "bertscore: "])
 def test_missing_model_name_raises_error(name):
-    with pytest.raises(
-        ValueError, match=r"expected (comet|bertscore):MODEL, where MODEL is a folder"
-    ):
+    message = r"expected (comet|bertscore):MODEL, where MODEL is a folder"
+    with pytest.raises(ValueError, match=message):
         tb.metric(name)
 
 
+COMET_ADVICE = (
+    "pip install unbabel-comet 'setuptools<81', in a separate environment, because it needs numpy "
+    "below 2. Run it there with -m command:COMET='…', or read its scores with truebleu compare "
+    "--scores"
+)
+
+
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "advice"),
     [
-        ("bertscore:x", "the metric BERTScore is not installed: pip install 'truebleu[neural]'"),
-        ("bleurt:x", "the metric BLEURT is not installed: pip install 'truebleu[neural]'"),
-        (
-            "comet:x",
-            (
-                "the metric COMET is not installed: pip install unbabel-comet 'setuptools<81', in "
-                "a separate environment, because it needs numpy below 2. Run it there with "
-                "-m command:COMET='…', or read its scores with truebleu compare --scores"
-            ),
-        ),
+        ("BERTScore", "pip install 'truebleu[neural]'"),
+        ("BLEURT", "pip install 'truebleu[neural]'"),
+        ("COMET", COMET_ADVICE),
     ],
 )
-def test_missing_package_gives_one_line_error(name, message):
+def test_missing_package_gives_one_line_error(name, advice):
     with pytest.raises(MetricMissingError) as caught:
-        tb.metric(name).score(["a"], ["b"], ["c"])
-    assert str(caught.value) == message
+        tb.metric(f"{name.lower()}:x").score(["a"], ["b"], ["c"])
+    assert str(caught.value) == f"the metric {name} is not installed: {advice}"
 
 
 def test_missing_package_on_command_line(tmp_path, capsys):
@@ -233,18 +228,18 @@ def test_models_in_hub_cache(tmp_path):
 # ---- inputs of COMET models ----
 
 
+UNIFIED = "class_identifier: unified_metric\ninput_segments:"
+
+
 @pytest.mark.parametrize(
     ("settings", "source", "references", "bound"),
     [
         ("class_identifier: regression_metric\n", True, "one", None),
         ("class_identifier: referenceless_regression_metric\n", True, "none", None),
         ("class_identifier: xcomet_metric\n", True, "one", 1.0),
-        ("class_identifier: unified_metric\ninput_segments:\n- mt\n- ref\n", False, "one", None),
-        ("class_identifier: unified_metric\ninput_segments: [mt, src]\n", True, "none", None),
-        (
-            "class_identifier: unified_metric\ninput_segments:\n  - mt\n  - src\n  - ref\n",
-            *(True, "one", None),
-        ),
+        (f"{UNIFIED}\n- mt\n- ref\n", False, "one", None),
+        (f"{UNIFIED} [mt, src]\n", True, "none", None),
+        (f"{UNIFIED}\n  - mt\n  - src\n  - ref\n", True, "one", None),
     ],
 )
 def test_comet_settings_determine_inputs(empty_folder, settings, source, references, bound):

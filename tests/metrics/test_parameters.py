@@ -99,14 +99,9 @@ def test_degenerate_text_has_score_in_every_bleu_variant(arithmetic):
 def test_degenerate_text_has_score_or_error_in_every_nltk_release(method):
     versions = ("3.2.5", "3.3", "3.4", "3.5", "3.6", "3.6.6", "3.10.4")
     settings = product(versions, (False, True), ("corpus", "segments"), ("corpus", "last-segment"))
-    for version, reweigh, aggregate, context in settings:
-        metric = NLTKBLEU(
-            method=method,
-            version=version,
-            auto_reweigh=reweigh,
-            aggregate=aggregate,
-            context=context,
-        )
+    names = ("version", "auto_reweigh", "aggregate", "context")
+    for values in settings:
+        metric = NLTKBLEU(method=method, **dict(zip(names, values, strict=True)))
         assert_signature_names(metric)
         assert_scores(metric)
 

@@ -5,6 +5,7 @@ import re
 import sys
 import unicodedata
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -73,18 +74,12 @@ FUNCTIONS = {
     "report": lambda hypotheses, references, **options: tb.report(
         {"a": hypotheses}, references, samples=9, **options
     ),
-    "check": lambda hypotheses, references, **options: tb.check(
-        hypotheses, references, minimum=1, **options
-    ),
+    "check": partial(tb.check, minimum=1),
     "explain": tb.explain,
     "BLEU.score": tb.BLEU().score,
     "GLEU.score": tb.GLEU().score,
-    "document_bleu": lambda hypotheses, references, **options: tb.document_bleu(
-        hypotheses, references, list(range(len(hypotheses))), **options
-    ),
-    "mean_document_bleu": lambda hypotheses, references, **options: tb.mean_document_bleu(
-        hypotheses, references, [i // 10 for i in range(len(hypotheses))], **options
-    ),
+    "document_bleu": partial(tb.document_bleu, documents=list(range(30))),
+    "mean_document_bleu": partial(tb.mean_document_bleu, documents=[i // 10 for i in range(30)]),
 }
 
 
@@ -113,7 +108,7 @@ def test_every_function_on_corpora_warns_at_the_line_of_the_caller(recorded, nam
     (warning,) = recorded
     assert issubclass(warning.category, UserWarning)
     assert "subword marks" in str(warning.message)
-    # Functions above are lambdas in this file.
+    # Some functions above are lambdas in this file.
     assert Path(warning.filename) == Path(__file__)
     assert name not in ("bleu", "chrf", "ter", "explain", "BLEU.score") or warning.lineno == line
 
@@ -209,10 +204,8 @@ def test_warnings_of_one_kind_share_a_message(recorded):
     first, second = SUSPICIOUS["special tokens"][0], SUSPICIOUS["special tokens"][0][:4]
     tb.compare({"a": first, "b": [*second, *HYPOTHESES[4:]]}, REFERENCES, samples=9)
     (warning,) = recorded
-    assert [line.partition(" of")[0] for line in str(warning.message).splitlines()] == [
-        "a: 15",
-        "b: 2",
-    ]
+    lines = str(warning.message).splitlines()
+    assert [line.partition(" of")[0] for line in lines] == ["a: 15", "b: 2"]
 
 
 def test_report_on_a_comparison_does_not_repeat_warnings(recorded):

@@ -137,28 +137,14 @@ def count_edits(chunks) -> list[int]:
     return [kinds.count(kind) for kind in KINDS.values()]
 
 
-# WMT22 de-en: word counts, and WER, MER, WIL and CER from jiwer 4.0.0.
-G_RATES = (0.555209207529, 0.516650861829, 0.718946373757, 0.400932832858)
-A_RATES = (0.554849538425, 0.519110512885, 0.720864631824, 0.401970490293)
-WMT22 = {
-    "Online-G": ((17330, 12208, 3826, 2490), G_RATES),
-    "Online-A": ((17149, 12132, 4083, 2297), A_RATES),
-}
-
-
-def test_wmt22_german_english_has_recorded_scores(wmt22):
-    references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
+def test_wmt22_german_english_has_recorded_p_value(wmt22):
     systems = {
-        name: wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en" for name in WMT22
+        name: wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en"
+        for name in ("Online-G", "Online-A")
     }
-    for name, (row, rates) in WMT22.items():
-        hypotheses = systems[name]
-        assert WER().score(hypotheses, references).row == row
-        for metric, rate in zip((WER(), MER(), WIL(), CER()), rates, strict=True):
-            assert metric.score(hypotheses, references).fraction == pytest.approx(rate, abs=1e-12)
-    compared = tb.compare(
-        systems, references, metrics=["wer"], test="ar", samples=10_000, seed=12345, confidence=2
-    )
+    references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
+    options = {"test": "ar", "samples": 10_000, "seed": 12345, "confidence": 2}
+    compared = tb.compare(systems, references, metrics=["wer"], **options)
     (pair,) = compared.to_dict()["pairs"]
     # The p-value counts differences equal to the observed one; otherwise it is .8749125087491251.
     assert pair["p"] == 0.8936106389361064

@@ -131,6 +131,7 @@ def test_unknown_language_is_refused(language_folder, read_error):
 def test_language_selects_the_language_of_meteor(words, fields):
     groups = list(metric_options.list_metric_groups(["-m", "meteor"]))
     parsed = Parser("truebleu", groups=groups).parse_args(["-m", "meteor", *words.split()])
+    parsed.command = "score"
     (metric,) = metric_options.select_metrics(parsed)
     assert str(metric.signature(1)).startswith(f"nrefs:1|{fields}")
 

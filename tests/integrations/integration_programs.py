@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +68,36 @@ def read_offline_records(folder: Path, kind: str) -> Any:
             if record.WhichOneof("record_type") == kind:
                 items = record.history.item if kind == "history" else record.config.update
                 yield {"/".join(x.nested_key) or x.key: json.loads(x.value_json) for x in items}
+
+
+def make_harness_model(outputs: Mapping[str, str]) -> Any:
+    """Return a model of lm-evaluation-harness with these outputs by prompt."""
+
+    class Model(import_or_skip("lm_eval.api.model").LM):
+        def generate_until(self, requests, **_):
+            return [outputs[request.args[0]] for request in requests]
+
+    Model.__abstractmethods__ = frozenset()
+    return Model()
+
+
+def make_inspect_solver(outputs: Mapping[str, str] | None = None) -> Any:
+    """Return a solver of inspect-ai with these outputs by input, or with the inputs as outputs.
+
+    A real model would download a tokenizer.
+    """
+    solver, model = import_or_skip("inspect_ai.solver"), import_or_skip("inspect_ai.model")
+
+    @solver.solver
+    def translate():
+        async def solve(state, generate):
+            text = state.input_text if outputs is None else outputs[state.input_text]
+            state.output = model.ModelOutput.from_content("none", text)
+            return state
+
+        return solve
+
+    return translate()
 
 
 class TinyModels:

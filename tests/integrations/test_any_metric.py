@@ -10,6 +10,8 @@ from integration_programs import (
     TinyModels,
     evaluate_offline,
     import_or_skip,
+    make_harness_model,
+    make_inspect_solver,
     read_example_lines,
 )
 from optional_tools import lacking
@@ -96,7 +98,7 @@ def score_with_evaluate(corpus):
 
 def score_with_lm_eval(corpus):
     lm_eval, task = import_or_skip("lm_eval"), import_or_skip("lm_eval.api.task")
-    datasets, model = import_or_skip("datasets"), import_or_skip("lm_eval.api.model")
+    datasets = import_or_skip("datasets")
     from truebleu.integrations import lm_eval as ours
 
     ours.register()
@@ -113,13 +115,6 @@ def score_with_lm_eval(corpus):
             for name in corpus.metrics
         }
 
-    class Model(model.LM):
-        def generate_until(self, requests, **_):
-            return [corpus.text.hypotheses[int(request.args[0])] for request in requests]
-
-        loglikelihood = loglikelihood_rolling = None
-
-    Model.__abstractmethods__ = frozenset()
     any_task = task.ConfigurableTask(
         config={
             "task": "any",
@@ -139,7 +134,10 @@ def score_with_lm_eval(corpus):
             ],
         }
     )
-    evaluation = lm_eval.simple_evaluate(model=Model(), tasks=[any_task], bootstrap_iters=0)
+    model = make_harness_model(
+        dict(zip(map(str, range(SEGMENTS)), corpus.text.hypotheses, strict=True))
+    )
+    evaluation = lm_eval.simple_evaluate(model=model, tasks=[any_task], bootstrap_iters=0)
     for name in corpus.metrics:
         yield name, evaluation["results"]["any"][f"true{name},none"], compute_expected(corpus, name)
 
@@ -167,29 +165,18 @@ def score_with_lighteval(corpus):
 
 
 def score_with_inspect_ai(corpus):
-    inspect_ai, model = import_or_skip("inspect_ai"), import_or_skip("inspect_ai.model")
-    dataset, solver = import_or_skip("inspect_ai.dataset"), import_or_skip("inspect_ai.solver")
+    inspect_ai, dataset = import_or_skip("inspect_ai"), import_or_skip("inspect_ai.dataset")
     from truebleu.integrations.inspect_ai import metric_scorer
 
-    @solver.solver
-    def translated():
-        async def solve(state, generate):
-            text = corpus.text.hypotheses[state.metadata["number"]]
-            state.output = model.ModelOutput.from_content("none", text)
-            return state
-
-        return solve
-
+    outputs = dict(zip(corpus.sources, corpus.text.hypotheses, strict=True))
     for references in (corpus.text.references, corpus.text.first_references):
         names = [name for name in corpus.metrics if corpus.references(name) == references]
         task = inspect_ai.Task(
             dataset=[
-                dataset.Sample(input=source, target=target, metadata={"number": number})
-                for number, (source, target) in enumerate(
-                    zip(corpus.sources, references, strict=True)
-                )
+                dataset.Sample(input=source, target=target)
+                for source, target in zip(corpus.sources, references, strict=True)
             ],
-            solver=translated(),
+            solver=make_inspect_solver(outputs),
             scorer=[metric_scorer(corpus.specs[name]) for name in names],
         )
         (log,) = inspect_ai.eval(

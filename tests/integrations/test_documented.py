@@ -10,6 +10,8 @@ from integration_programs import (
     EXAMPLES,
     evaluate_offline,
     import_or_skip,
+    make_harness_model,
+    make_inspect_solver,
     read_example_lines,
     read_offline_records,
 )
@@ -108,23 +110,13 @@ def check_lighteval(**_):
 
 
 def check_inspect_ai(text, example_folder, monkeypatch, **_):
-    solver, dataset = import_or_skip("inspect_ai.solver"), import_or_skip("inspect_ai.dataset")
+    dataset = import_or_skip("inspect_ai.dataset")
     monkeypatch.setenv("INSPECT_LOG_DIR", str(example_folder))
     monkeypatch.setenv("INSPECT_DISPLAY", "none")
     pairs = zip(text.hypotheses[:3], text.references, strict=False)
     samples = [dataset.Sample(input=source, target=two) for source, two in pairs]
 
-    @solver.solver
-    def repeat_input():  # a real model would download a tokenizer
-        async def solve(state, generate):
-            state.output = import_or_skip("inspect_ai.model").ModelOutput.from_content(
-                "none", state.input
-            )
-            return state
-
-        return solve
-
-    names = {"samples": samples, "solver": repeat_input(), "model": "mockllm/model"}
+    names = {"samples": samples, "solver": make_inspect_solver(), "model": "mockllm/model"}
     run_section("inspect-ai", names)
     (path,) = example_folder.glob("*.eval")
     log = import_or_skip("inspect_ai.log").read_eval_log(str(path))
@@ -171,7 +163,6 @@ def check_wandb(text, example_folder, **_):
 def check_lm_eval(text, example_folder, **_):
     """Use the documented files, and create the data file that they name."""
     lm_eval, tasks = import_or_skip("lm_eval"), import_or_skip("lm_eval.tasks")
-    model = import_or_skip("lm_eval.api.model")
     (_, utils), (_, task) = extract_sections()["lm-evaluation-harness"]
     (example_folder / "utils.py").write_text(utils, encoding="utf-8")
     (example_folder / "task.yaml").write_text(task, encoding="utf-8")
@@ -182,14 +173,8 @@ def check_lm_eval(text, example_folder, **_):
     (example_folder / "rows.jsonl").write_text(row_lines, encoding="utf-8")
     by_source = dict(zip(sources, text.hypotheses, strict=True))
     assert len(by_source) == len(sources)
-
-    class Model(model.LM):
-        def generate_until(self, requests, **_):
-            return [by_source[request.args[0]] for request in requests]
-
-    Model.__abstractmethods__ = frozenset()
     evaluation = lm_eval.simple_evaluate(
-        model=Model(),
+        model=make_harness_model(by_source),
         tasks=["my_translation"],
         task_manager=tasks.TaskManager(include_path=str(example_folder), include_defaults=False),
         bootstrap_iters=0,

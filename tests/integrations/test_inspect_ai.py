@@ -1,7 +1,7 @@
 """inspect-ai: samples have sentence-level scores, the log has the corpus score."""
 
 import pytest
-from integration_programs import import_or_skip
+from integration_programs import import_or_skip, make_inspect_solver
 
 import truebleu as tb
 
@@ -17,25 +17,14 @@ def integration():
 
 
 def run_evaluation(text, tmp_path, scorer, **options):
-    inspect_ai = import_or_skip("inspect_ai")
-    dataset, model = import_or_skip("inspect_ai.dataset"), import_or_skip("inspect_ai.model")
-    solver = import_or_skip("inspect_ai.solver")
-
-    @solver.solver
-    def translated():
-        async def solve(state, generate):
-            hypothesis = text.hypotheses[int(state.input_text)]
-            state.output = model.ModelOutput.from_content("none", hypothesis)
-            return state
-
-        return solve
-
+    inspect_ai, dataset = import_or_skip("inspect_ai"), import_or_skip("inspect_ai.dataset")
+    outputs = {str(number): hypothesis for number, hypothesis in enumerate(text.hypotheses)}
     task = inspect_ai.Task(
         dataset=[
             dataset.Sample(input=str(number), target=two)
             for number, two in enumerate(text.references)
         ],
-        solver=translated(),
+        solver=make_inspect_solver(outputs),
         scorer=scorer,
     )
     (log,) = inspect_ai.eval(

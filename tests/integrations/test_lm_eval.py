@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 
 import pytest
-from integration_programs import import_or_skip
+from integration_programs import import_or_skip, make_harness_model
 
 import truebleu as tb
 from truebleu.integrations import lm_eval as ours
@@ -85,18 +85,10 @@ def test_value_without_references_raises_error():
 def test_metrics_in_harness(text):
     """The harness pairs the target of each document with the output."""
     lm_eval, task = import_or_skip("lm_eval"), import_or_skip("lm_eval.api.task")
-    datasets, model = import_or_skip("datasets"), import_or_skip("lm_eval.api.model")
+    datasets = import_or_skip("datasets")
     ours.register()
     numbers = list(map(str, range(len(text.hypotheses))))
     rows = datasets.Dataset.from_dict({"source": numbers, "reference": text.first_references})
-
-    class Model(model.LM):
-        def generate_until(self, requests, **_):
-            return [text.hypotheses[int(request.args[0])] for request in requests]
-
-        loglikelihood = loglikelihood_rolling = None
-
-    Model.__abstractmethods__ = frozenset()
     example = task.ConfigurableTask(
         config={
             "task": "example",
@@ -109,7 +101,8 @@ def test_metrics_in_harness(text):
             "metric_list": [{"metric": name} for name in ("truebleu", "trueter", "bleu")],
         }
     )
-    evaluation = lm_eval.simple_evaluate(model=Model(), tasks=[example], bootstrap_iters=0)
+    model = make_harness_model(dict(zip(numbers, text.hypotheses, strict=True)))
+    evaluation = lm_eval.simple_evaluate(model=model, tasks=[example], bootstrap_iters=0)
     results = evaluation["results"]["example"]
     assert results["truebleu,none"] == tb.bleu(text.hypotheses, text.first_references).value
     assert results["trueter,none"] == tb.ter(text.hypotheses, text.first_references).value

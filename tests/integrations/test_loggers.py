@@ -32,11 +32,8 @@ def report(text):
 def test_score_record(text):
     score = tb.bleu(text.hypotheses, text.references)
     record = make_result_record(score, "dev")
-    assert record.metrics == {
-        "dev/BLEU": score.value,
-        "dev/BLEU/brevity_penalty": score.brevity_penalty,
-        "dev/BLEU/ratio": score.ratio,
-    }
+    parts = {"/brevity_penalty": score.brevity_penalty, "/ratio": score.ratio, "": score.value}
+    assert record.metrics == {f"dev/BLEU{part}": value for part, value in parts.items()}
     assert record.params == {"dev/BLEU/signature": str(score.signature)}
     chrf = tb.CHRF(word_order=2).score(text.hypotheses, text.references)
     scores_record = make_result_record([score, chrf])
@@ -78,14 +75,13 @@ def test_segments_record(text):
 def test_duplicate_names_raise_error():
     references = ["a b c d"] * 5
     systems = {"a b": references, "a:b": references}
-    comparison = tb.compare(systems, references, confidence=None, test=None)
-    with pytest.raises(tb.InputError, match="duplicate name 'a_b/BLEU'"):
-        make_result_record(comparison)
-    score = tb.bleu(references, references)
-    with pytest.raises(tb.InputError, match="duplicate name 'BLEU'"):
-        make_result_record([score, score])
-    with pytest.raises(TypeError, match="scores, a comparison or a report, found str"):
-        make_result_record("27")
+    for result, message in (
+        (tb.compare(systems, references, confidence=None, test=None), "duplicate name 'a_b/BLEU'"),
+        ([tb.bleu(references, references)] * 2, "duplicate name 'BLEU'"),
+        ("27", "scores, a comparison or a report, found str"),
+    ):
+        with pytest.raises((tb.InputError, TypeError), match=message):
+            make_result_record(result)
 
 
 @pytest.mark.parametrize(("module", "package"), [("mlflow", "MLflow"), ("wandb", "wandb")])

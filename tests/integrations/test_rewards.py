@@ -74,8 +74,8 @@ def test_completions_may_be_conversations():
         [{"role": "assistant", "content": blocks}],
         [{"role": "assistant", "content": None}],
     ]
-    identical = score("it rains", "it rains", "bleu")
-    assert tb.reward("bleu")(conversations, ["it rains"] * 4) == [*[identical] * 3, 0.0]
+    rewards = tb.reward("bleu")(conversations, ["it rains"] * 4)
+    assert rewards == [score("it rains", "it rains", "bleu")] * 3 + [0.0]
 
 
 def test_missing_reference_gives_no_reward():
@@ -104,9 +104,8 @@ def test_equal_rows_are_scored_once(monkeypatch):
 
 
 def test_metric_that_depends_on_other_segments_scores_each_alone():
-    pairs = [("a b c", "a b d"), ("c", "c")]
-    rewards = tb.reward("nist")(*zip(*pairs, strict=True))
-    assert rewards == [score(*pair, "nist") for pair in pairs]
+    rewards = tb.reward("nist")(["a b c", "c"], ["a b d", "c"])
+    assert rewards == [score("a b c", "a b d", "nist"), score("c", "c", "nist")]
 
 
 def test_metric_that_reads_sources():
@@ -209,22 +208,18 @@ def test_blank_completion_has_the_empty_value():
 
 
 def test_group_baselines():
-    texts = ["a b", "a c", "a b", "b"]
-    scores = [score(text, "a b") for text in texts[:3]] + [score("b", "b c")]
-    options = {
-        "references": ["a b", "a b", "a b", "b c", "b c"],
-        "groups": ["x", "x", "x", "y", "y"],
-    }
-    rewards = tb.reward("chrf", baseline="leave-one-out")([*texts, "c"], **options)
-    assert rewards[:2] == pytest.approx(
-        [scores[0] - (scores[1] + scores[2]) / 2, scores[1] - (scores[0] + scores[2]) / 2]
-    )
-    assert rewards[3] == scores[3] - score("c", "b c")
-    means = tb.reward("chrf", baseline="mean")([*texts, "c"], **options)
-    assert means[0] == pytest.approx(scores[0] - sum(scores[:3]) / 3)
-    options["references"][2] = None
-    rewards = tb.reward("chrf", baseline="leave-one-out")([*texts, "c"], **options)
-    assert rewards[:3] == [scores[0] - scores[1], scores[1] - scores[0], None]
+    texts, references = ["a b", "a c", "a b", "b", "c"], ["a b", "a b", "a b", "b c", "b c"]
+    first, second, third, fourth, fifth = map(score, texts, references)
+    leave_one_out = tb.reward("chrf", baseline="leave-one-out")
+    rewards = leave_one_out(texts, references, groups=[*"xxxyy"])
+    expected = [first - (second + third) / 2, second - (first + third) / 2]
+    assert rewards[:2] == pytest.approx(expected)
+    assert rewards[3] == fourth - fifth
+    means = tb.reward("chrf", baseline="mean")(texts, references, groups=[*"xxxyy"])
+    assert means[0] == pytest.approx(first - (first + second + third) / 3)
+    references[2] = None
+    rewards = leave_one_out(texts, references, groups=[*"xxxyy"])
+    assert rewards[:3] == [first - second, second - first, None]
 
 
 def test_number_is_subtracted():
@@ -234,10 +229,8 @@ def test_number_is_subtracted():
 
 def test_source_baseline_punishes_copies():
     reward = tb.reward("chrf", baseline="source")
-    assert reward(["a b", "c"], ["a c", "a c"], sources=["a b", "a b"]) == [
-        0.0,
-        score("c", "a c") - score("a b", "a c"),
-    ]
+    rewards = reward(["a b", "c"], ["a c", "a c"], sources=["a b", "a b"])
+    assert rewards == [0.0, score("c", "a c") - score("a b", "a c")]
 
 
 def test_mirrored_length_penalty_applies_to_longer_text_only():
@@ -399,12 +392,10 @@ def test_repr_is_the_recipe():
     )
 
 
-HOSTS = (
-    "trl swift verl verl_batch nemo_rl nemo_verify openrlhf verifiers verifiers_group verifiers_v1"
-)
+HOSTS = "trl swift verl verl_batch nemo_rl nemo_verify openrlhf verifiers verifiers_group"
 
 
-@pytest.mark.parametrize("host", HOSTS.split())
+@pytest.mark.parametrize("host", [*HOSTS.split(), "verifiers_v1"])
 def test_host_functions_have_the_name_of_the_reward_and_can_be_pickled(host):
     reward = tb.reward("chrf", name="chrf_zh", strip_thinking=True)
     function = pickle.loads(pickle.dumps(getattr(reward, host)))
@@ -681,9 +672,9 @@ def test_examples_of_the_page_define_rewards(tmp_path, monkeypatch):
     swift = stub("swift.rewards", ORM=object, orms={})
     monkeypatch.setitem(sys.modules, "swift", stub("swift"))
     monkeypatch.setitem(sys.modules, "swift.rewards", swift)
-    body = SimpleNamespace(
-        translation="it rains", response=SimpleNamespace(output_text=THINKING), model_dump=dict
-    )
+    response = SimpleNamespace(output_text=THINKING)
+    body = SimpleNamespace(translation="it rains", response=response, model_dump=dict)
+    verifiers = {"Rubric": SimpleNamespace, "Task": object, "Trace": object}
     names = {
         "reward": tb.reward("chrf", strip_thinking=True),
         "GRPOTrainer": SimpleNamespace,
@@ -691,9 +682,7 @@ def test_examples_of_the_page_define_rewards(tmp_path, monkeypatch):
         "EnvironmentReturn": lambda *parts: parts,
         "BaseVerifyRequest": object,
         "BaseVerifyResponse": dict,
-        "vf": stub(
-            "vf", Rubric=SimpleNamespace, Task=object, Trace=object, reward=lambda **_: lambda f: f
-        ),
+        "vf": stub("vf", **verifiers, reward=lambda **_: lambda function: function),
         **dict.fromkeys(("model", "dataset", "args")),
     }
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
@@ -703,13 +692,10 @@ def test_examples_of_the_page_define_rewards(tmp_path, monkeypatch):
         exec(compile(block, PAGE.name, "exec"), scope)
         results |= {name: value for name, value in scope.items() if name not in names}
     assert len(blocks) == 9
-    assert results["trainer"].reward_funcs[0](completions=[THINKING], reference=["it rains"]) == [
-        SCORE
-    ]
-    assert (
-        run_coroutine(results["score_in_coroutine"](solution_str=THINKING, ground_truth="it rains"))
-        == SCORE
-    )
+    (function, *_) = results["trainer"].reward_funcs
+    assert function(completions=[THINKING], reference=["it rains"]) == [SCORE]
+    coroutine = results["score_in_coroutine"](solution_str=THINKING, ground_truth="it rains")
+    assert run_coroutine(coroutine) == SCORE
     assert list(inspect.signature(results["reward_func"]).parameters)[:2] == ["queries", "prompts"]
     assert swift.orms["chrf"]()([THINKING], solution=["it rains"], trainer_state=None) == [SCORE]
     log = [{"role": "assistant", "content": THINKING}]

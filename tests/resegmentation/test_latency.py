@@ -143,19 +143,12 @@ def draw_log(dice, *, unit="word", lines=None):
             elapsed.append(delay + spent)
         joiner = "" if unit == "char" else " "
         words = [word[0] for word in words] if unit == "char" else words
-        records.append(
-            {
-                "index": index,
-                "prediction": joiner.join(words),
-                "delays": delays,
-                "elapsed": elapsed,
-                "reference": dice.choice([" ", "  "]).join(
-                    dice.choices("abc", k=dice.randint(1, 9))
-                ),
-                "source": [f"talk{index}.wav"],
-                "source_length": dice.choice([3000, 4500.5, 8000]),
-            }
-        )
+        record = {"index": index, "source": [f"talk{index}.wav"]}
+        record |= {"prediction": joiner.join(words), "delays": delays, "elapsed": elapsed}
+        reference_words = dice.choices("abc", k=dice.randint(1, 9))
+        record["reference"] = dice.choice([" ", "  "]).join(reference_words)
+        record["source_length"] = dice.choice([3000, 4500.5, 8000])
+        records.append(record)
     return records
 
 
@@ -277,15 +270,9 @@ def draw_stream(dice, kind):
             deleted = tokens[len(tokens) - dice.choice([0, 0, 1, 2]) :] if len(tokens) > 1 else []
             generated = dice.choices(pieces, k=dice.choice([0, 1, 3]))
             tokens = tokens[: len(tokens) - len(deleted)] + generated
-            records.append(
-                {
-                    "id": recording,
-                    "total_audio_processed": now,
-                    "computation_time": dice.choice([0.1, 0.7]),
-                    "generated_tokens": generated,
-                    "deleted_tokens": deleted,
-                }
-            )
+            record = {"id": recording, "total_audio_processed": now}
+            record |= {"generated_tokens": generated, "deleted_tokens": deleted}
+            records.append(record | {"computation_time": dice.choice([0.1, 0.7])})
     return records
 
 
@@ -326,11 +313,8 @@ def test_random_recordings_equal_stream_laal(cases, unit, write_log, capfd):
         samples = []
         for recording in dict.fromkeys(one.recording for one in source):
             entry = match_recordings(log.entries, [one.recording for one in source], "s")[recording]
-            output = readers.OutputWithDelays(
-                entry.text,
-                [time / 1000 for time in entry.delays],
-                [time / 1000 for time in entry.elapsed],
-            )
+            seconds = ([time / 1000 for time in times] for times in (entry.delays, entry.elapsed))
+            output = readers.OutputWithDelays(entry.text, *seconds)
             definitions = [
                 readers.ReferenceSentenceDefinition(text, one.offset, one.duration)
                 for text, one in zip(references, source, strict=True)
@@ -394,14 +378,8 @@ def test_undefined_scores_are_skipped_for_empty_character_references():
 
 # ---- logs ----
 
-LINE = {
-    "prediction": "a b",
-    "delays": [1, 2],
-    "elapsed": [3, 4],
-    "reference": "a b",
-    "source": ["folder/talk.wav", "other line"],
-    "source_length": 5,
-}
+LINE = {"prediction": "a b", "delays": [1, 2], "elapsed": [3, 4], "reference": "a b"}
+LINE |= {"source": ["folder/talk.wav", "other line"], "source_length": 5}
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,9 @@ from truebleu.testsets import catalogue, file_readers
 DEEP, HUGE = "[" * 100_000, "9" * 400
 HEADER = "system,item,score\n"
 ROWS = "".join(f"{system},{item},1\n" for system in "ab" for item in range(9))
-ENTRY = {
-    "time": "2026-11-20T09:30:00Z",
-    "system": "x",
-    "metric": "BLEU",
-    "score": 1.0,
-    "signature": "-",
-    "segments": 1,
-    "hypothesis": {"file": "x", "sha256": "0" * 64},
-    "references": [{"file": "x", "sha256": "0" * 64}],
-    "version": "1",
-}
+FILE = {"file": "x", "sha256": "0" * 64}
+ENTRY = {"time": "2026-11-20T09:30:00Z", "system": "x", "metric": "BLEU", "score": 1.0}
+ENTRY |= {"signature": "-", "segments": 1, "version": "1", "hypothesis": FILE, "references": [FILE]}
 
 
 def external(path):

@@ -759,31 +759,21 @@ def uses_tables(options: argparse.Namespace) -> bool:
     if not options.references:
         expected = "at least one table with references"
         raise UsageError(describe_missing_references(options, expected))
-    incompatible_options = {
-        "-nr/--num-refs": options.num_refs != 1 and "Use --ref-column",
-        "-e/--encoding": options.encoding != "utf-8" and "Tables must be UTF-8",
-        "-src/--source": options.source and "Save the texts as text files",
-        "--log": getattr(options, "log", None) and "Save the texts as text files",
-        "--docs": getattr(options, "docs", None)
-        and f"Use --by{' or --within' if hasattr(options, 'within') else ''}",
-        "--resegment": options.resegment and "Save the texts as text files",
-        "--hyp-docs": options.hyp_docs and "Save the texts as text files",
-        "-ci/--confidence": options.command == "score"
-        and any(getattr(options, name, None) is not None for name in ("confidence", "confidence_n"))
-        and "Use truebleu compare --bucket ID",
-        "--scores": getattr(options, "scores", None) and "Save the texts as text files",
-        "--lower-is-better": getattr(options, "lower_is_better", None)
-        and "It is for metrics of --scores",
-        "--higher-is-better": getattr(options, "higher_is_better", None)
-        and "It is for metrics of --scores",
-        "--labels": getattr(options, "labels", None) and "Save the texts as text files",
-        "--resample": getattr(options, "resample", "segments") == "documents"
-        and f"Use {'' if hasattr(options, 'bucket') else 'truebleu compare '}--bucket with a "
-        "column of ids",
-    }
-    for option, reason in incompatible_options.items():
-        if reason:
-            raise UsageError(f"{option} does not support tables. {reason}")
+    intervals = ("confidence", "confidence_n") if options.command == "score" else ()
+    compare = "" if "bucket" in options.actions else "truebleu compare "
+    for unsupported, advice in (
+        (("num_refs",), "Use --ref-column"),
+        (("encoding",), "Tables must be UTF-8"),
+        (("docs",), f"Use --by{' or --within' if 'within' in options.actions else ''}"),
+        (
+            ("source", "log", "resegment", "hyp_docs", "scores", "labels"),
+            "Save the texts as text files",
+        ),
+        (intervals, "Use truebleu compare --bucket ID"),
+        (("lower_is_better", "higher_is_better"), "It is for metrics of --scores"),
+        (("resample",), f"Use {compare}--bucket with a column of ids"),
+    ):
+        refuse_options(options, unsupported, f"does not support tables. {advice}")
     return True
 
 

@@ -115,32 +115,33 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.check_display_options()
     choice = _get_display_options(options, output.form)
-    if files.uses_tables(options):
-        _compare_tables(options, output, choice)
-        return
     hides_documents = options.docs is not None and not files.uses_documents(options)
     # JSON contains the scores of documents; text and HTML warn if segments depend on each other.
     if hides_documents and output.form not in ("json", "text", "html"):
         raise UsageError(files.UNUSED_DOCUMENTS)
-    request, _, _ = build_request(options)
+    failed: list[str] = []
     with output:
         with Progress(quiet=options.quiet) as progress:
-            request.progress = progress.callback
-            comparison = Comparison.from_request(request)
-        if "reference" in choice.get("by", ()) and not comparison.by_reference:
+            comparisons = []
+            for key, request in _build_requests(options, progress):
+                comparisons.append((key, Comparison.from_request(request)))
+                failed += request.failure_messages.values()
+        first = comparisons[0][1]
+        if "reference" in choice.get("by", ()) and not first.by_reference:
             raise UsageError("--by reference needs several references")
-        content = comparison.to_dict()
-        output.print_warnings(list_warnings(content))
+        contents = [each.to_dict() for _, each in comparisons]
+        output.print_warnings([one for content in contents for one in list_warnings(content)])
+        view = Comparisons.from_groups(options.within, comparisons) if options.within else first
         with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
-            output.write_view(comparison, **choice)
-    is_noted = any(note["kind"] == "similar segments" for note in content["notes"])
+            output.write_view(view, **choice)
+    is_noted = any(note["kind"] == "similar segments" for note in contents[0]["notes"])
     if hides_documents and output.form != "json" and not is_noted and not options.quiet:
         print_message(
             "note",
             "--docs did not change these results; use it with --by document (a score per "
             "document) or --resample documents",
         )
-    raise_if_failed(request.failure_messages.values())
+    raise_if_failed(failed)
 
 
 def list_warnings(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -175,26 +176,16 @@ def _get_display_options(options: argparse.Namespace, output_format: str) -> dic
     return choice
 
 
-def _compare_tables(options: argparse.Namespace, output: Results, choice: dict[str, Any]) -> None:
-    """Compare systems in tables, separately for each group of --within."""
-    failed: list[str] = []
-    with output:
-        with Progress(quiet=options.quiet) as progress:
-            comparisons = []
-            for key, request in _build_table_requests(options, progress):
-                comparisons.append((key, Comparison.from_request(request)))
-                failed += request.failure_messages.values()
-        output.print_warnings(
-            [warning for _, each in comparisons for warning in list_warnings(each.to_dict())]
-        )
-        view = (
-            Comparisons.from_groups(options.within, comparisons)
-            if options.within
-            else comparisons[0][1]
-        )
-        with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
-            output.write_view(view, **choice)
-    raise_if_failed(failed)
+def _build_requests(
+    options: argparse.Namespace, progress: Progress
+) -> Iterator[tuple[dict[str, Any], Request]]:
+    """Yield the requested comparison, or one per group of the tables' rows with its key."""
+    if files.uses_tables(options):
+        yield from _build_table_requests(options, progress)
+        return
+    request, _, _ = build_request(options)
+    request.progress = progress.callback
+    yield {}, request
 
 
 def _build_table_requests(

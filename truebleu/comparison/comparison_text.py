@@ -56,9 +56,7 @@ def build_text_blocks(
     """Yield the text of one comparison, or of one per group of rows.
 
     groups: titles of groups and their comparisons; a single comparison has an empty title.
-    digits: number of decimals on a 0-100 scale; None for the default of each metric.
-    columns: names in `comparison_columns.COLUMNS` (default: columns that fit into 80 characters).
-    by: parts of the test set that get their own tables: "document", "reference".
+    columns, by: see `ComparisonView` (default: columns that fit into 80 characters).
     explain: explain the columns and the test, list all notes, and give complete signatures.
     hint: end of the legend, such as "More: --explain".
     """

@@ -59,11 +59,9 @@ def build_paper_blocks(
     """Yield warnings, one table, and notes on disagreements between metrics.
 
     groups: titles and contents of comparisons by the same metrics; they become sections.
-    columns: names in `comparison_columns.COLUMNS` (default: system and score).
+    columns, signature: see `ComparisonView` (default: system and score). label: LaTeX's label.
     caption: the first sentence of the caption (default: the metrics and the amount of data).
         Explanations of the marks in the table follow.
-    label: label of the LaTeX table.
-    signature: the place of the signatures: "footnote", "caption" or "none".
     by: "document" adds a section per document, with untested scores. "reference" adds a section
         per reference, with tests.
     """

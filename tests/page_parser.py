@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 import struct
 from html.parser import HTMLParser
 from itertools import islice
@@ -92,6 +93,14 @@ class Page(HTMLParser):
 
     def indices(self, name: str) -> list[int]:
         return list(struct.unpack(f"<{self.manifest['segments']}I", self.blocks[name]))
+
+
+def parse_rows(markup: str) -> list[list[str]]:
+    """Return the texts of the cells of all rows of a table."""
+    rows = re.findall("(?s)<tr>(.*?)</tr>", markup)
+    return [
+        [Page(cell).text.strip() for cell in re.findall("<t[hd].*?</t[hd]>", row)] for row in rows
+    ]
 
 
 def decode_interleaved_texts(block: bytes, role_count: int) -> list[list[str | None]]:

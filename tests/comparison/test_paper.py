@@ -181,8 +181,7 @@ def test_best_printed_scores_are_bold(scores, best):
 
 
 def test_marks_show_significant_differences_and_caption_explains_them():
-    scores = {"M": {"base": 2.0, "good": 3.0, "poor": 1.0}}
-    comparison = compare_scores(scores)
+    comparison = compare_scores({"M": {"base": 2.0, "good": 3.0, "poor": 1.0}})
     cells = {row[0]: row[1] for row in read_latex_rows(comparison.latex())[1:]}
     assert r"$\dagger$" in cells["good"]
     assert r"$\ddagger$" in cells["poor"]
@@ -237,8 +236,7 @@ def test_signature_option_moves_signatures(place, in_caption, count):
 
 
 def test_columns_are_grouped_by_metric():
-    scores = {"M": {"a": 1.0, "b": 2.0}, "N": {"a": 3.0, "b": 2.0}}
-    comparison = compare_scores(scores)
+    comparison = compare_scores({"M": {"a": 1.0, "b": 2.0}, "N": {"a": 3.0, "b": 2.0}})
     columns = ["system", "score", "delta", "p"]
     source = comparison.latex(columns=columns)
     assert r"\multicolumn{3}{c}{M $\uparrow$} & \multicolumn{3}{c}{N $\uparrow$}" in source
@@ -250,8 +248,7 @@ def test_columns_are_grouped_by_metric():
 def test_both_intervals_have_distinct_headers():
     comparison = compare_scores({"M": {"a": 1.0, "b": 2.0}})
     header = comparison.markdown(columns=["interval", "delta-interval"]).splitlines()[2]
-    headers = [part.strip() for part in header.strip("|").split("|")]
-    assert headers == ["95% interval", "Δ 95% interval"]
+    assert re.findall(r"[^|]+", header.replace(" ", "")) == ["95%interval", "Δ95%interval"]
 
 
 def test_counts_are_explained_with_the_baseline():

@@ -12,6 +12,7 @@ from hypothesis import given
 
 import truebleu as tb
 from truebleu import BLEU, Explanation, InputError, explain
+from truebleu.explanation.naive_bleu import choose_reference_length
 
 WIKIPEDIA = ["the cat is on the mat", "there is a cat on the mat"]
 WORDS = BLEU("none", smoothing="none", effective_order=False)
@@ -69,10 +70,8 @@ def test_segment_explanation_equals_metric(corpus, parameters):
 def check_equal_to_score(explained: dict, score) -> None:
     """Check that an explanation equals the metric exactly."""
     assert explained["score"] == score.value
-    assert explained["fraction"] == score.fraction
-    assert explained["brevity_penalty"] == score.brevity_penalty
-    assert explained["hypothesis_length"] == score.hypothesis_length
-    assert explained["reference_length"] == score.reference_length
+    for name in ("fraction", "brevity_penalty", "hypothesis_length", "reference_length"):
+        assert explained[name] == getattr(score, name)
     assert explained["signature"] == str(score.signature)
     orders = explained["orders"]
     assert tuple(order["matches"] for order in orders) == score.matches
@@ -128,11 +127,8 @@ def test_every_parameter_is_explained(metric, hypothesis, references):
     check_equal_to_score(explained, metric.sentence(hypothesis, references))
     check_steps_multiply(explained, 1e-5 if metric.arithmetic == "float32" else 1e-9)
     choice = explained["reference_choice"]
-    rule, tie = choice["rule"], choice["tie"]
-    from truebleu.explanation.naive_bleu import choose_reference_length
-
     length, _ = choose_reference_length(
-        explained["hypothesis_length"], choice["lengths"], rule, tie
+        explained["hypothesis_length"], choice["lengths"], choice["rule"], choice["tie"]
     )
     assert length == pytest.approx(explained["reference_length"])
     assert json.loads(explanation.to_json()) == explanation.to_dict()
@@ -309,11 +305,8 @@ def test_missing_references_keep_their_numbers():
 
 
 def test_tokens_and_columns():
-    none = BLEU("none")
-    assert (
-        explain_system([[1, 2, 3]], [[[1, 2, 4], [3]]], none)["score"]
-        == none.score([[1, 2, 3]], [[[1, 2, 4], [3]]]).value
-    )
+    none, texts = BLEU("none"), ([[1, 2, 3]], [[[1, 2, 4], [3]]])
+    assert explain_system(*texts, none)["score"] == none.score(*texts).value
     assert explain_system([["a", "b"]], [["a", "b"]], none, segment=1)["tokens"] == ["a", "b"]
     pa = pytest.importorskip("pyarrow")
     assert explain_system(pa.array(["a b"]), pa.array(["a c"]))["hypothesis_length"] == 2
@@ -346,25 +339,17 @@ def test_bad_input(arguments, options, error, message):
 
 
 def test_the_command_explains_a_pair(truebleu_command):
-    done = truebleu_command(
-        "explain", "--hypothesis", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "text"
-    )
-    assert done.status == 0, done
-    assert "BP = exp(1 − 6/4) = 0.6065" in done.output
-    piped = truebleu_command("explain", "--hypothesis", "the cat on mat", "--reference", *WIKIPEDIA)
-    assert piped.output == explain("the cat on mat", WIKIPEDIA).text()
-    made = truebleu_command(
-        "explain", "--hypothesis", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "json"
-    )
-    assert Explanation.from_json(made.output) == explain("the cat on mat", WIKIPEDIA)
+    words = "explain", "--hypothesis", "the cat on mat", "--reference", *WIKIPEDIA
+    assert "BP = exp(1 − 6/4) = 0.6065" in truebleu_command(*words, "-f", "text").output
+    explanation = explain("the cat on mat", WIKIPEDIA)
+    assert truebleu_command(*words).output == explanation.text()
+    assert Explanation.from_json(truebleu_command(*words, "-f", "json").output) == explanation
 
 
 def test_text_may_begin_with_a_dash(truebleu_command):
-    done = truebleu_command(
-        "explain", "--hypothesis", "- a b", "--reference", "- a c", "--b d", "-f", "json"
-    )
-    assert done.status == 0, done
-    assert json.loads(done.output)["systems"][0]["tokens"] == ["-", "a", "b"]
+    words = "explain", "--hypothesis", "- a b", "--reference", "- a c", "--b d"
+    explained = json.loads(truebleu_command(*words, "-f", "json").output)
+    assert explained["systems"][0]["tokens"] == ["-", "a", "b"]
 
 
 def test_the_command_explains_files(truebleu_command, write, tmp_path):

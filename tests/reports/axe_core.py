@@ -48,10 +48,12 @@ def find_violations(tab):
     }
 
 
+WIDE = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+NARROW = {"viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
 APPEARANCES = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-    "forced": {"forced_colors": "active"},
-    "narrow": {"color_scheme": "light", "viewport": {"width": 320, "height": 640}},
-    "narrow, dark": {"color_scheme": "dark", "viewport": {"width": 320, "height": 640}},
+    "light": {"color_scheme": "light", **WIDE},
+    "dark": {"color_scheme": "dark", **WIDE},
+    "forced": {"forced_colors": "active", **WIDE},
+    "narrow": {"color_scheme": "light", **NARROW},
+    "narrow, dark": {"color_scheme": "dark", **NARROW},
 }

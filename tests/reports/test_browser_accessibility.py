@@ -24,11 +24,7 @@ OPEN_STATES = {
 
 @pytest.mark.parametrize("appearance", APPEARANCES)
 def test_axe_finds_no_serious_violation(example, open_report, axe, appearance):
-    options = {
-        "viewport": {"width": 1440, "height": 900},
-        "reduced_motion": "reduce",
-    } | APPEARANCES[appearance]
-    sheet = open_report(example.path, script=axe, **options)
+    sheet = open_report(example.path, script=axe, **APPEARANCES[appearance])
     places = {view: f"#{view}" for view in sheet.views} | OPEN_STATES
     violations = {}
     for name, place in places.items():

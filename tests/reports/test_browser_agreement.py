@@ -22,17 +22,13 @@ def compare_preferences(example, first, second):
     """Return which of birch (A) and cedar (B) each metric prefers, per segment."""
     marks = []
     for metric in (first, second):
-        scores = [
-            list(metric.segments(example.hypotheses[name], example.references))
+        birch, cedar = (
+            metric.segments(example.hypotheses[name], example.references)
             for name in ("birch", "cedar")
-        ]
-        sign = -1 if metric.LOWER_IS_BETTER else 1
-        marks.append(
-            [
-                "=" if abs(b - a) < 1e-9 else "b" if sign * (b - a) > 0 else "a"
-                for a, b in zip(*scores, strict=True)
-            ]
         )
+        better, worse = "ab" if metric.LOWER_IS_BETTER else "ba"
+        deltas = [b - a for a, b in zip(birch, cedar, strict=True)]
+        marks.append([better if x > 1e-9 else worse if x < -1e-9 else "=" for x in deltas])
     return ["".join(pair) for pair in zip(*marks, strict=True)]
 
 
@@ -80,13 +76,10 @@ def test_agreement_counts_equal_python(example, agreement_tab):
 
 def test_corners_name_preferred_system(agreement_tab):
     corners = agreement_tab.locator(".chart svg .inside").all_text_contents()
+    disagreements = [text for text in corners if text.startswith("they disagree")]
     assert [text for text in corners if not text.isdigit()] == [
-        "BLEU: B, TER: A",
-        next(text for text in corners if text.startswith("they disagree")),
-        "both prefer A",
-        "both prefer B",
-        "BLEU: A, TER: B",
-        [text for text in corners if text.startswith("they disagree")][1],
+        *("BLEU: B, TER: A", disagreements[0], "both prefer A"),
+        *("both prefer B", "BLEU: A, TER: B", disagreements[1]),
     ]
     # Lower TER is better, so its axis is reversed: A is better at the top.
     axis = agreement_tab.locator(".chart .tick").all_text_contents()
@@ -180,15 +173,10 @@ def test_summary_links_opposite_winners_to_segments(open_report, external_scores
     )
     rows = tab.locator(".overview tbody tr")
     clusters = {
-        row.locator("bdi").inner_text(): row.locator("td").all_inner_texts()[2::3]
+        row.locator("bdi").inner_text(): "".join(row.locator("td").all_inner_texts()[2::3])
         for row in rows.all()
     }
-    assert clusters == {
-        "alder": ["1", "1", "4"],
-        "cedar": ["2", "2", "3"],
-        "birch": ["3", "3", "2"],
-        "aspen": ["4", "4", "1"],
-    }
+    assert clusters == {"alder": "114", "cedar": "223", "birch": "332", "aspen": "441"}
     # External scores have a details section.
     tab.locator("main.view").get_by_text(f"{name} ↑ in detail").click()
     expect(tab.get_by_role("table", name=f"Systems by {name}")).to_be_visible()
@@ -228,12 +216,10 @@ def test_unknown_metric_in_url_shows_first_two(example, open_report):
 
 
 def test_fifty_thousand_segments_are_drawn_as_squares(open_report, tmp_path):
-    birch, cedar, reference = (
-        make_texts(name, 50_000) for name in ("birch", "cedar", "reference.a")
-    )
+    systems = {name: make_texts(name, 50_000) for name in ("birch", "cedar")}
     path = tmp_path / "many.html"
     options = {"metrics": ["bleu", "wer"], "test": "bs", "samples": 20, "confidence": 20}
-    tb.report({"birch": birch, "cedar": cedar}, reference, path=path, **options)
+    tb.report(systems, make_texts("reference.a", 50_000), path=path, **options)
     tab = open_report(path, "#agreement").page
     tab.set_default_timeout(TIMEOUT_MILLISECONDS)
     shapes = tab.locator(".chart svg *")

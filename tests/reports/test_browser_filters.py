@@ -8,13 +8,9 @@ import pytest
 from playwright_or_skip import expect
 
 from truebleu import BLEU, CHRF, tokenize
-from truebleu.reports import browser_kernel, report
+from truebleu.reports import payload, report
 
 pytestmark = pytest.mark.thorough
-
-needs_kernel = pytest.mark.skipif(
-    not browser_kernel.load_kernel_blocks(), reason="built without the browser kernel"
-)
 
 # Backtracking doubles the work with each step, so this pattern never ends.
 ENDLESS_PATTERN = "%28%28a%2B%29%2B%29%2B%24"
@@ -99,12 +95,14 @@ def test_search_of_redacted_report_is_explained(open_report):
 
 # ---- recounting ----
 
-# A kernel whose count fails on request.
-FAILING_KERNEL = """
+# Counts the kernel's counts, which fail on request.
+OBSERVED_KERNEL = """
 const make = WebAssembly.instantiate;
+window.counts = 0;
 WebAssembly.instantiate = async (...given) => {
   const {instance} = await make(...given), own = {...instance.exports};
   own.page_count = (...all) => {
+    window.counts++;
     if (window.failing) throw new Error("out of memory");
     return instance.exports.page_count(...all);
   };
@@ -113,9 +111,8 @@ WebAssembly.instantiate = async (...given) => {
 """
 
 
-@needs_kernel
 def test_count_error_restores_previous_setting(example, open_report):
-    sheet = open_report(example.path, "#why?tokenize=intl", script=FAILING_KERNEL)
+    sheet = open_report(example.path, "#why?tokenize=intl", script=OBSERVED_KERNEL)
     tab = sheet.page
     expect(tab.locator(".notice code")).to_contain_text("tok:intl")
     tab.evaluate("window.failing = true")
@@ -138,7 +135,6 @@ performance.now = () => now() + (window.held ? more += 1000 : more);
 """
 
 
-@needs_kernel
 def test_cancelled_count_restores_previous_setting(example, open_report):
     tab = open_report(example.path, "#why?tokenize=intl&lowercase=yes", script=PAUSED_TIMERS).page
     expect(tab.locator(".notice code")).to_contain_text("tok:intl")
@@ -155,20 +151,8 @@ def test_cancelled_count_restores_previous_setting(example, open_report):
     expect(notice.locator("code")).to_contain_text("tok:intl")
 
 
-COUNTING_KERNEL = """
-const make = WebAssembly.instantiate;
-window.counts = 0;
-WebAssembly.instantiate = async (...given) => {
-  const {instance} = await make(...given), own = {...instance.exports};
-  own.page_count = (...all) => { window.counts++; return instance.exports.page_count(...all); };
-  return {instance: {exports: own}};
-};
-"""
-
-
-@needs_kernel
 def test_latest_counts_are_cached(example, open_report):
-    tab = open_report(example.path, "#why", script=COUNTING_KERNEL).page
+    tab = open_report(example.path, "#why", script=OBSERVED_KERNEL).page
     choices = tab.get_by_label("Tokenizer")
 
     def count_kernel_calls(name):
@@ -203,23 +187,17 @@ def test_ngram_link_lists_all_matching_segments(example, open_report, order, pos
         tokens = tokenize(text)
         return any(tokens[i : i + len(words)] == words for i in range(len(tokens)))
 
+    columns = example.hypotheses["birch"], example.hypotheses["cedar"], example.references
     matching_segments = [
         i
-        for i, row in enumerate(example.references)
-        if any(
-            map(has_ngram, (*row, example.hypotheses["birch"][i], example.hypotheses["cedar"][i]))
-        )
+        for i, (birch, cedar, row) in enumerate(zip(*columns, strict=True))
+        if any(map(has_ngram, (birch, cedar, *row)))
     ]
     assert len(matching_segments) > 1
-    expect(locate_subset_line(tab).locator("strong").first).to_have_text(
-        str(len(matching_segments))
-    )
+    line = locate_subset_line(tab)
+    expect(line.locator("strong").first).to_have_text(str(len(matching_segments)))
     expect(tab.locator(".chips")).to_contain_text(f"contains “{gram}” in a reference, B or A")
-    scores = (
-        locate_subset_line(tab)
-        .locator("data")
-        .evaluate_all("all => all.map(one => Number(one.value))")
-    )
+    scores = line.locator("data").evaluate_all("all => all.map(one => Number(one.value))")
     for name, shown_score in zip(("birch", "cedar"), scores, strict=False):
         texts = [example.hypotheses[name][i] for i in matching_segments]
         expected_score = BLEU().score(texts, [example.references[i] for i in matching_segments])
@@ -292,11 +270,9 @@ def test_delta_has_same_interval_in_all_views(example, open_report):
     sheet = open_report(example.path)
     pairs = example.report.to_dict()["comparison"]["pairs"]
     for number, name in enumerate(["BLEU", "chrF2", "TER"]):
-        (pair,) = [
-            p
-            for p in pairs
-            if p["metric"] == name and {p["first"], p["second"]} == {"birch", "cedar"}
-        ]
+        (pair,) = (
+            p for p in pairs if {p["metric"], p["first"], p["second"]} == {name, "birch", "cedar"}
+        )
         ends = sorted([pair["interval"]["low"], pair["interval"]["high"]])
         if pair["first"] == "birch":
             ends = sorted(-end for end in ends)
@@ -374,13 +350,10 @@ def test_length_unit_is_independent_of_metric(example, open_report):
 
 def test_lengths_are_independent_of_systems():
     references = [["a b c d", "a b"], [None, "x y z"], ["", "e"]]
+    metrics = [CHRF(), BLEU()]
     for text in ("a", "a b c d e f"):
-        example_report = report(
-            {"s": [text] * 3}, references, metrics=[CHRF(), BLEU()], confidence=None
-        )
-        assert example_report._data.extra_blocks["lengths"] == b"".join(
-            n.to_bytes(4, "little") for n in (4, 3, 0)
-        )
+        made = report({"s": [text] * 3}, references, metrics=metrics, confidence=None)
+        assert made._data.extra_blocks["lengths"] == payload.encode_indices([4, 3, 0])
 
 
 def test_ties_have_a_separate_bar(example, open_report):

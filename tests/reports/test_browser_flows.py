@@ -198,12 +198,8 @@ def test_keys_select_systems(segments_view):
 def test_keys_change_highlight_mode(segments_view):
     press_keys(segments_view, "Enter")
     expect(locate_heading(segments_view, 1)).to_be_visible()
-    for key, name in (
-        ("d", "Diff B–A"),
-        ("d", "Diff with reference"),
-        ("t", "Tokens"),
-        ("m", "Matches"),
-    ):
+    modes = ("Diff B–A", "Diff with reference", "Tokens", "Matches")
+    for key, name in zip("ddtm", modes, strict=True):
         press_keys(segments_view, key)
         expect(segments_view.locator(".modes [aria-pressed=true]")).to_have_text(name)
 

@@ -131,10 +131,8 @@ def test_hostile_data_stays_text_in_each_segment(hostile_report, open_report, mo
 
 def test_hostile_data_stays_text_in_menus_and_dialogs(hostile_report, open_report):
     search_text = "%3Cx-pwned%3E"
-    sheet = open_report(
-        hostile_report,
-        f"#segments?panel=true&doc=0&label=0:1&find={search_text}&about={search_text}",
-    )
+    filters = f"doc=0&label=0:1&find={search_text}&about={search_text}"
+    sheet = open_report(hostile_report, f"#segments?panel=true&{filters}")
     tab = sheet.page
     check_page(tab, "filters")
     for select in tab.locator("select").all():
@@ -153,9 +151,7 @@ def test_hostile_data_stays_text_in_menus_and_dialogs(hostile_report, open_repor
     check_page(tab, "sort")
 
 
-URL_KEYS = """
-find about flag label range sort setting weights smoothing mode lines in format mark
-"""
+URL_KEYS = "find about flag label range sort setting weights smoothing mode lines in format mark"
 
 
 def test_hostile_url_stays_text(example, open_report):

@@ -51,11 +51,6 @@ UNUSUAL_TEXTS = [
     "犬が好き",
 ]
 
-needs_kernel = pytest.mark.skipif(
-    not browser_kernel.load_kernel_blocks(),
-    reason="the package was built without the browser kernel",
-)
-
 
 def encode_base64(texts):
     return base64.b64encode(payload.encode_texts(encode_texts(texts))).decode()
@@ -280,7 +275,6 @@ CHANGES = [
 
 
 @pytest.mark.thorough
-@needs_kernel
 @pytest.mark.parametrize(("setting", "changes", "metric"), CHANGES, ids=lambda x: str(x)[:40])
 def test_recount_in_page_equals_python(example, open_report, setting, changes, metric):
     state = "&".join(f"{key}={value}" for key, value in changes.items())
@@ -297,7 +291,6 @@ def test_recount_in_page_equals_python(example, open_report, setting, changes, m
         assert is_close(float(value_text), value), name
 
 
-@needs_kernel
 def test_tokenizer_can_be_changed_and_reset(example, open_report):
     tab = open_report(example.path, "#why").page
     tab.get_by_label("Tokenizer").select_option("char")

@@ -86,7 +86,6 @@ def static_pages(tmp_path_factory):
             segments=128,
             hypothesis=Input(name, "0" * 64),
             references=(Input("reference.a.en", "1" * 64),),
-            version="0.1.0",
         )
         for day, name in enumerate(systems, 1)
     ]
@@ -96,11 +95,9 @@ def static_pages(tmp_path_factory):
         "sentence": tb.explain(systems["aspen"][0], [references[0]]).html(),
         "corpus": tb.explain(systems["aspen"], references).html(),
     }
-    paths = []
     for name, page in pages.items():
-        paths.append(folder / f"{name}.html")
-        paths[-1].write_text(page, "utf-8")
-    return paths
+        (folder / f"{name}.html").write_text(page, "utf-8")
+    return sorted(folder.iterdir())
 
 
 @pytest.mark.parametrize("width", WIDTHS)

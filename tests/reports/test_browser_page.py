@@ -95,12 +95,8 @@ def test_text_stays_within_the_page(unusual_texts_report, open_report):
 
 def test_search_finds_any_script(unusual_texts_report, open_report):
     sheet = open_report(unusual_texts_report)
-    for search_text, name in (
-        ("السجادة", "Arabic"),
-        ("垫子", "Chinese"),
-        ("👩‍👩‍👧‍👦", "emoji"),
-        ("นั่ง", "Thai"),
-    ):
+    searches = {"Arabic": "السجادة", "Chinese": "垫子", "emoji": "👩‍👩‍👧‍👦", "Thai": "นั่ง"}
+    for name, search_text in searches.items():
         tab = sheet.navigate("#segments")
         tab.get_by_role("searchbox").fill(search_text)
         expect(tab.locator(".subset strong").first).to_have_text("1")
@@ -115,9 +111,8 @@ def test_static_summary_works_without_script(example, open_report):
     text = tab.locator("main#static").inner_text()
     assert "Three systems" in text
     manifest = example.report.to_dict()
-    for metric, setting in zip(
-        manifest["comparison"]["metrics"], manifest["settings"], strict=False
-    ):
+    metrics = manifest["comparison"]["metrics"]
+    for metric, setting in zip(metrics, manifest["settings"], strict=False):
         assert metric["signature"] in text
         for score in setting["scores"].values():
             assert f"{score:.1f}" in text

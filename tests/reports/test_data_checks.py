@@ -16,13 +16,14 @@ from truebleu.text import segments
 PLAIN_TEXT = "The weather was fine that day."
 
 
-def find_flags_by_role(systems, references, source=None, tokenize="13a"):
+def find_flags_by_role(systems, references, source=None, tokenize="13a", language=None):
     """Return the set of flag names of each segment, by role."""
     entry, blocks, _ = data_checks.find_flags(
         list(map(encode_texts, systems)),
         list(map(encode_texts, references)),
         None if source is None else encode_texts(source),
         tokenize,
+        language,
     )
     assert set(blocks) == set(entry["blocks"].values())
     names = dict(enumerate(data_checks.FLAGS))
@@ -43,27 +44,18 @@ def find_flags_by_role(systems, references, source=None, tokenize="13a"):
     return flags_by_role
 
 
-def find_flags(hypothesis, *references, source=None, tokenize="13a"):
+def find_flags(hypothesis, *references, source=None, **options):
     """Return the flags of a hypothesis."""
-    references = references or (PLAIN_TEXT,)
-    flags_by_role = find_flags_by_role(
-        [[hypothesis]],
-        [[reference] for reference in references],
-        None if source is None else [source],
-        tokenize,
-    )
+    references = [[reference] for reference in references or (PLAIN_TEXT,)]
+    sources = None if source is None else [source]
+    flags_by_role = find_flags_by_role([[hypothesis]], references, sources, **options)
     return flags_by_role.get("system0", [set()])[0]
 
 
 def find_preservation_flags(hypothesis, reference, source, language="en"):
     """Return the flags for numbers, names, untranslated words and negation of a hypothesis."""
-    columns = [encode_texts([text]) for text in (hypothesis, reference, source)]
-    entry, blocks, _ = data_checks.find_flags(
-        columns[:1], columns[1:2], columns[2], "13a", language
-    )
-    (bits,) = struct.unpack("<I", blocks[entry["blocks"]["system0"]])
-    names = ("numbers-differ", "name-missing", "partly-untranslated", "negation-differs")
-    return {name for bit, name in enumerate(data_checks.FLAGS) if bits >> bit & 1 and name in names}
+    flags = find_flags(hypothesis, reference, source=source, language=language)
+    return flags & {"numbers-differ", "name-missing", "partly-untranslated", "negation-differs"}
 
 
 @pytest.mark.parametrize(
@@ -203,17 +195,15 @@ def test_marks_are_found_in_lines_of_a_file():
 
 @pytest.mark.thorough
 def test_special_tokens_are_counted_in_all_lines(wmt22):
-    paths = {
-        name: wmt22 / f"system-outputs/generaltest2022.en-de.hyp.{name}.de"
+    systems = {
+        name: tb.File(wmt22 / f"system-outputs/generaltest2022.en-de.hyp.{name}.de")
         for name in ("Lan-Bridge", "Online-W")
     }
     reference = tb.File(wmt22 / "references/generaltest2022.en-de.ref.A.de")
-    manifest = tb.report({name: tb.File(path) for name, path in paths.items()}, reference).to_dict()
+    manifest = tb.report(systems, reference).to_dict()
     roles = {system["name"]: f"system{i}" for i, system in enumerate(manifest["systems"])}
-    counts = {
-        name: manifest["health"]["counts"][role].get("special-tokens", 0)
-        for name, role in roles.items()
-    }
+    counts = manifest["health"]["counts"]
+    counts = {name: counts[role].get("special-tokens", 0) for name, role in roles.items()}
     # As `grep -c "<unk>"` counts the lines.
     assert counts == {"Lan-Bridge": 229, "Online-W": 0}
     links = [one["state"] for one in manifest["findings"] if "special tokens" in one["text"]]
@@ -341,18 +331,14 @@ pieces = st.lists(
 
 @given(st.lists(st.tuples(pieces, pieces, pieces), min_size=1, max_size=3))
 def test_instruction_sets_give_same_flags(rows):
-    columns = [
-        [text.encode("utf-8", "surrogatepass") for text in column]
-        for column in zip(*rows, strict=True)
-    ]
+    columns = [*map(encode_texts, zip(*rows, strict=True))]
+    texts_by_role = columns[:1], columns[1:2], columns[2]
     before = _kernel.instructions()
     results = []
     try:
         for name in _kernel.available_instructions():
             _kernel.use_instructions(name)
-            results.append(
-                data_checks.find_flags(columns[:1], columns[1:2], columns[2], language="en")
-            )
+            results.append(data_checks.find_flags(*texts_by_role, language="en"))
     finally:
         _kernel.use_instructions(before)
     assert all(column == results[0] for column in results)

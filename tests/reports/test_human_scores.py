@@ -1,8 +1,7 @@
 """Human scores in the report, and their agreement with the metrics."""
 
-import json
-
 import pytest
+from page_parser import Page
 from paths import EXAMPLES
 from playwright_or_skip import expect
 
@@ -25,26 +24,15 @@ def make_human_scores(*further_systems):
 
 
 def make_report(**options):
-    return tb.report(
-        SYSTEMS,
-        GERMAN / "reference.a.en",
-        metrics=["bleu", "ter"],
-        confidence=20,
-        samples=20,
-        **options,
-    )
-
-
-def parse_manifest(page):
-    return json.loads(page.partition('id="manifest">')[2].partition("</script>")[0])
+    options |= {"metrics": ["bleu", "ter"], "confidence": 20, "samples": 20}
+    return tb.report(SYSTEMS, GERMAN / "reference.a.en", **options)
 
 
 def test_page_equals_meta_evaluate():
     """The page's agreement equals `meta_evaluate` for the same scores."""
-    page = make_report(
-        human=make_human_scores("oak"), scores={"X": {n: list(range(SEGMENTS)) for n in SYSTEMS}}
-    ).html()
-    content = parse_manifest(page)["people"]
+    scores = {"X": {name: list(range(SEGMENTS)) for name in SYSTEMS}}
+    page = make_report(human=make_human_scores("oak"), scores=scores).html()
+    content = Page(page).manifest["people"]
     meta_result = tb.meta_evaluate(
         make_human_scores(),
         {"BLEU": tb.BLEU(), "TER": tb.TER()},
@@ -65,7 +53,7 @@ def test_page_equals_meta_evaluate():
 
 def test_page_without_human_scores_has_no_section():
     page = make_report().html()
-    assert parse_manifest(page)["people"] is None
+    assert Page(page).manifest["people"] is None
     assert '<div id="people"' not in page
 
 
@@ -82,9 +70,8 @@ def test_system_names_are_escaped():
 
 def test_rare_similar_name_is_a_warning():
     human = make_human_scores() | {"ceder": [None, *[1.0] * 9, *[None] * (SEGMENTS - 10)]}
-    with pytest.warns(
-        tb.TextWarning, match="human scores: left out 9 segments of 'ceder', .*'cedar'"
-    ):
+    message = "human scores: left out 9 segments of 'ceder', .*'cedar'"
+    with pytest.warns(tb.TextWarning, match=message):
         make_report(human=human)
 
 
@@ -97,9 +84,8 @@ def test_system_without_human_scores_is_refused():
 
 def test_command_reads_human_scores(tmp_path, capsys):
     path, page = tmp_path / "people.score", tmp_path / "page.html"
-    lines = [
-        f"{name}\t{score}\n" for name, column in make_human_scores().items() for score in column
-    ]
+    columns = make_human_scores().items()
+    lines = [f"{name}\t{score}\n" for name, column in columns for score in column]
     path.write_text("".join(lines), encoding="utf-8")
     words = [str(GERMAN / "reference.a.en"), "-i", *map(str, SYSTEMS.values())]
     words += ["-parn", "20", "-ci", "20", "--human", str(path)]

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import warnings
+from urllib.parse import urlencode
 
 import pytest
 from axe_core import APPEARANCES, find_violations
@@ -105,8 +106,6 @@ def test_open_is_refused_for_standard_output(capsys):
 
 
 def make_link(name, parameters, hypothesis, references):
-    from urllib.parse import urlencode
-
     parameters = [(f"p.{key}", json.dumps(value)) for key, value in parameters.items()]
     texts = [("h", hypothesis), *(("r", text) for text in references)]
     return f"#lab?{urlencode([('m', name), *parameters, *texts])}"
@@ -186,9 +185,8 @@ def test_numbers_equal_python(page, name, parameters):
 def check_bleu(state, score, metric, hypothesis, references):
     brevity, *_, repeated_brevity, mean, value = state["formula"]
     assert brevity == repeated_brevity
-    assert is_close(brevity, score.brevity_penalty)
-    assert is_close(value, score.value)
-    assert is_close(mean * brevity, score.value)
+    expected = score.brevity_penalty, score.value, score.value
+    assert all(map(is_close, (brevity, value, mean * brevity), expected))
     used = [p for p, total in zip(score.precisions, score.totals, strict=True) if total]
     if state["terms"]:
         assert is_close(state["terms"][: len(used)], used)
@@ -447,11 +445,7 @@ def test_invalid_link_parameters_are_ignored(open_report, lab_path, fragment):
 
 @pytest.mark.parametrize("appearance", APPEARANCES)
 def test_axe_finds_no_serious_violation(open_report, lab_path, axe, tmp_path, appearance):
-    options = {
-        "viewport": {"width": 1440, "height": 900},
-        "reduced_motion": "reduce",
-    } | APPEARANCES[appearance]
-    page = open_report(lab_path, script=axe, **options).page
+    page = open_report(lab_path, script=axe, **APPEARANCES[appearance]).page
     violations = {}
     examples = ["One word missing", "No matching 4-gram", "Different endings, with chrF"]
     for name in [*examples, "Empty hypothesis"]:

@@ -304,41 +304,29 @@ def test_intervals_equal_compare(open_report, lab_path):
     build_report(page)
     sheet.navigate("#exports?format=csv")
     table = page.locator("main.view .given").first.text_content()
-    rows = list(csv.DictReader(table.splitlines()))
     streams = list(map(list, zip(*map(read_lines, REFERENCES), strict=True)))
     systems = {name.removesuffix(".en"): read_lines(name) for name in SYSTEMS}
-    comparison = tb.compare(systems, streams, metrics=["bleu", "chrf", "ter"], test=None).to_dict()
-    expected = {
-        (metric["name"], system["name"]): system["scores"][metric["name"]]
-        for metric in comparison["metrics"]
-        for system in comparison["systems"]
-    }
-    assert [(row["metric"], row["system"]) for row in rows] == list(expected)
-    for row in rows:
-        score = expected[row["metric"], row["system"]]
-        assert float(row["score"]) == near(score["score"])
-        assert (float(row["low"]), float(row["high"])) == near(
-            tuple(score["interval"][end] for end in ("low", "high"))
-        )
-        assert int(row["rank"]) == score["rank"]
-        difference = score["difference"]
-        assert bool(row["difference"]) == (difference is not None)
-        if difference is not None:
-            assert float(row["difference"]) == near(difference["value"])
-            assert float(row["difference_low"]) == near(difference["interval"]["low"])
-            assert float(row["difference_high"]) == near(difference["interval"]["high"])
+    comparison = tb.compare(systems, streams, metrics=["bleu", "chrf", "ter"], test=None)
+    rows, expected_rows = (csv.DictReader(text.splitlines()) for text in (table, comparison.csv()))
+    for row, expected in zip(rows, expected_rows, strict=True):
+        for name in ("metric", "system", "rank"):
+            assert row[name] == expected[name]
+        for name in ("score", "low", "high", "difference", "difference_low", "difference_high"):
+            assert bool(row[name]) == bool(expected[name])
+            assert not row[name] or float(row[name]) == near(float(expected[name]))
+
+
+def write_report(path, references, **options):
+    """Write a report of two systems with Python."""
+    systems = {name: read_lines(f"{name}.en") for name in ("birch", "cedar")}
+    columns = list(zip(*map(read_lines, references), strict=True))
+    tb.report(systems, columns, test=None, confidence=None, path=path, **options)
+    return path
 
 
 def test_ngrams_equal_written_report(open_report, lab_path, tmp_path):
-    tb.report(
-        {"birch": read_lines(SYSTEMS[0]), "cedar": read_lines(SYSTEMS[1])},
-        read_lines(REFERENCES[0]),
-        metrics=["bleu", "chrf"],
-        test=None,
-        confidence=None,
-        path=tmp_path / "written.html",
-    )
-    lab_sheet, report_sheet = open_report(lab_path), open_report(tmp_path / "written.html")
+    path = write_report(tmp_path / "written.html", REFERENCES[:1], metrics=["bleu", "chrf"])
+    lab_sheet, report_sheet = open_report(lab_path), open_report(path)
     select_files(lab_sheet.page, *(DE_EN / name for name in [REFERENCES[0], *SYSTEMS[:2]]))
     build_report(lab_sheet.page)
     rows = []
@@ -352,15 +340,9 @@ def test_ngrams_equal_written_report(open_report, lab_path, tmp_path):
 
 @pytest.mark.parametrize("bucket", ["frequency", "length"])
 def test_bins_equal_written_report(open_report, lab_path, tmp_path, bucket):
-    tb.report(
-        {"birch": read_lines(SYSTEMS[0]), "cedar": read_lines(SYSTEMS[1])},
-        list(zip(*map(read_lines, REFERENCES), strict=True)),
-        confidence=None,
-        # Python counts the numbers of a redacted page.
-        redact_text=True,
-        path=tmp_path / "written.html",
-    )
-    sheets = open_report(lab_path), open_report(tmp_path / "written.html")
+    # Python counts the numbers of a redacted page.
+    path = write_report(tmp_path / "written.html", REFERENCES, redact_text=True)
+    sheets = open_report(lab_path), open_report(path)
     select_files(sheets[0].page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2]]))
     build_report(sheets[0].page)
     rows = []

@@ -26,13 +26,8 @@ class NaiveLists:
         self.rows = []
         self.seen = {}
         for i, segment_references in enumerate(references):
-            counts = [
-                plain_ngrams(split(text), order)
-                for text in [
-                    *(column[i] for column in systems),
-                    *(r for r in segment_references if r is not None),
-                ]
-            ]
+            texts = [*(column[i] for column in systems), *segment_references]
+            counts = [plain_ngrams(split(text), order) for text in texts if text is not None]
             for gram in (gram for count in counts for gram in count):
                 self.seen.setdefault(gram, len(self.seen))
             hypotheses, reference_counts = counts[: len(systems)], counts[len(systems) :]
@@ -69,10 +64,8 @@ class NaiveLists:
         def count_and_total(counter):
             return counter[gram], counter.total()
 
-        system_counts = [
-            sum(first)
-            for first in zip(*(count_and_total(self.produced[s]) for s in systems), strict=True)
-        ]
+        counts = (count_and_total(self.produced[s]) for s in systems)
+        system_counts = [sum(column) for column in zip(*counts, strict=True)]
         reference_counts = count_and_total(self.occurrences)
         alpha, alpha_all = (
             (x + y) / (1 + len(systems))
@@ -93,16 +86,11 @@ class NaiveLists:
     def rank_ngrams(self, kind, systems, limit):
         """Yield the n-grams of a list with their segments; ties are in corpus order."""
         values = {gram: self.compute_value(kind, systems, gram) for gram in self.seen}
-        ranked_ngrams = sorted(
-            (gram for gram, compute_value in values.items() if compute_value),
-            key=lambda gram: (-values[gram], self.seen[gram]),
-        )[:limit]
-        for gram in ranked_ngrams:
-            segment_numbers = [
-                i
-                for i, row in enumerate(self.rows)
-                if self.compute_value(kind, systems, gram, row) > 0
-            ]
+        listed = [gram for gram in self.seen if values[gram]]
+        listed.sort(key=lambda gram: (-values[gram], self.seen[gram]))
+        for gram in listed[:limit]:
+            row_values = [self.compute_value(kind, systems, gram, row) for row in self.rows]
+            segment_numbers = [i for i, value in enumerate(row_values) if value > 0]
             yield gram, segment_numbers[: distinctive_ngrams.MAX_EXAMPLE_SEGMENTS]
 
 
@@ -163,9 +151,8 @@ def test_pruning_does_not_change_lists(rows, minimum_count):
         corpus = build_corpus(systems, [[text] for text in references], tb.BLEU("none"))
         for limit in (1, 3, 50, 1000):
             options = {"pairs": [(0, 1)], "limit": limit, "examples": 3}
-            assert corpus.contrasts(**options, least=minimum_count) == corpus.contrasts(
-                **options, least=1
-            )
+            pruned, complete = (corpus.contrasts(**options, least=n) for n in (minimum_count, 1))
+            assert pruned == complete
 
 
 def test_hash_collision_keeps_words_distinct():

@@ -1,9 +1,8 @@
 """Reports with `scale=1`: percentages from 0 to 1 in the static summary and in the viewer."""
 
-import json
-
 import pytest
 from browser_report import type_text
+from page_parser import Page
 from paths import read_example_lines
 from playwright_or_skip import expect
 
@@ -16,15 +15,10 @@ REFERENCE, CEDAR = (read_example_lines(f"de-en/{name}.en") for name in ("referen
 
 
 def make_report(scale):
-    return report(
-        {name: read_example_lines(f"de-en/{name}.en") for name in SYSTEMS},
-        REFERENCE,
-        metrics=["bleu", "nist"],
-        documents=read_example_lines("de-en/documents.txt"),
-        samples=100,
-        confidence=100,
-        scale=scale,
-    )
+    systems = {name: read_example_lines(f"de-en/{name}.en") for name in SYSTEMS}
+    options = {"documents": read_example_lines("de-en/documents.txt"), "scale": scale}
+    options |= {"metrics": ["bleu", "nist"], "samples": 100, "confidence": 100}
+    return report(systems, REFERENCE, **options)
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +60,7 @@ def test_command_stores_the_option(tmp_path):
     path = tmp_path / "report.html"
     reference, *systems = examples
     assert main(["report", reference, "-i", *systems, "--scale", "1", "-o", str(path), "-q"]) == 0
-    page = path.read_text(encoding="utf-8")
-    start = page.index("{", page.index('id="manifest"'))
-    manifest = json.JSONDecoder().raw_decode(page[start:])[0]
+    manifest = Page(path.read_bytes()).manifest
     assert manifest["scale"] == 1
     assert all("--scale 1" in command for command in manifest["commands"])
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from page_parser import Page
+from page_parser import Page, parse_rows
 
 import truebleu as tb
 from truebleu.comparison import overview
@@ -128,19 +128,11 @@ def test_one_segment_gives_no_interval():
 # ---- the tables ----
 
 
-def read_first_table(manifest):
-    """Return the cell texts of the first table."""
-    markup = static_summary.render_summary(manifest)
-    table = markup[markup.index("<table>") : markup.index("</table>")]
-    rows = re.findall("(?s)<tr>(.*?)</tr>", table)
-    return [
-        [Page(cell).text.strip() for cell in re.findall("<t[hd].*?</t[hd]>", row)] for row in rows
-    ]
-
-
 def test_table_has_all_systems_and_metrics():
     manifest = build_manifest(metrics=["bleu", "ter"])
-    over, head, good, poor = read_first_table(manifest)
+    over, head, good, poor = parse_rows(
+        static_summary.render_summary(manifest).partition("</table>")[0]
+    )
     assert over == ["", "system", "BLEU ↑", "TER ↓"]
     assert head == ["score", "Δ from B", "cluster"] * 2
     best, baseline = manifest["comparison"]["systems"]

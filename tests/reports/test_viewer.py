@@ -12,7 +12,8 @@ from closeness import is_close
 from encoded_texts import describe_setting, encode_texts
 
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
-from truebleu.reports import browser_kernel, html_page, payload
+from truebleu.rendering.number_format import format_segments_needed
+from truebleu.reports import browser_kernel, html_page, payload, term_glossary
 from truebleu.reports.html_page import strip_comments
 from truebleu.text.tokenizers import tokenize
 
@@ -313,3 +314,47 @@ def test_texts_survive_round_trip(run):
             for column in columns[:roles]
         ]
         assert run(blocks=[[block, len(texts), roles]])["blocks"] == [expected]
+
+
+def test_term_search_equals_python(run):
+    cases = [
+        (term, text)
+        for term in ["train", "IT", "C++", "machine learning", "東京", "Straße", "e", "3", "a.b"]
+        for text in [
+            "Train, train; trains train-set restrain _train train",
+            "IT it It, C++ c++ C",
+            "machine\u00a0 learning machine\tlearning Machine-learning",
+            "東京都 3 33 e\u0301 e STRASSE straße a.b axb",
+        ]
+    ]
+    expected = [
+        len(list(term_glossary.make_finder(term)(term_glossary.SearchableText(text.encode()))))
+        for term, text in cases
+    ]
+    assert run(terms=cases)["terms"] == expected
+
+
+def test_names_are_capitalized_words_inside_sentences(run):
+    cases = {
+        "The train to Cologne.": True,
+        "The train came. Then it left.": False,
+        "He said: “Come!” I know I'm late.": False,
+        "He said “Come”.": False,
+        "so says NATO": True,
+        "Cologne": False,
+        "Он живёт в Москве.": True,
+        "東京": False,
+        "": False,
+        "... Berlin is big": False,
+        "ask Élodie": True,
+    }
+    assert run(names=list(cases))["names"] == list(cases.values())
+
+
+def test_numbers_have_digits_of_any_script(run):
+    assert run(numbers=["٣", "3", "three", ""])["numbers"] == [True, True, False, False]
+
+
+def test_counts_are_rounded_as_in_python(run):
+    counts = [2, 99, 124, 125, 994, 995, 3925, 87_011, 1_000_000, 1_000_001, 10**12]
+    assert run(counts=counts)["counts"] == [*map(format_segments_needed, counts)]

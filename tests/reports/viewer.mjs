@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { loadModules, startKernel } from "./kernel_in_node.mjs";
 
 const [folder, binary] = process.argv.slice(2);
-const [reportData, tokenModule, selection, { Kernel }] = await loadModules(folder, ["report_data", "tokens", "selection", "kernel"]);
+const [reportData, tokenModule, selection, { Kernel }, glossary, textFilters, dom] = await loadModules(folder, ["report_data", "tokens", "selection", "kernel", "glossary", "text_filters", "dom"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
-const { scores = [], lowercase = "", tokens = [], matches = [], searches = [], sorts = [], blocks = [] } = JSON.parse(input);
+const { scores = [], lowercase = "", tokens = [], matches = [], searches = [], sorts = [], blocks = [], terms = [], names = [], numbers = [], counts = [] } = JSON.parse(input);
 const kernel = await Kernel.load(readFileSync(binary));
 kernel.setLowercase(new Uint8Array(Buffer.from(lowercase, "hex")));
 const createMetric = scores.length ? await startKernel(folder, binary) : null;
@@ -32,6 +32,10 @@ const results = {
     new reportData.TextColumn(bytes, texts.length).search(needle, exact, hits);
     return [...hits];
   }),
+  terms: terms.map(([term, text]) => glossary.findTermSpans(text, term, "").length),
+  names: names.map(textFilters.hasName),
+  numbers: numbers.map(textFilters.hasNumber),
+  counts: counts.map(dom.formatApproximateCount),
   sorts: sorts.map(values => [...selection.sortByValue(Float64Array.from(values, value => value ?? NaN))]),
   blocks: blocks.map(([hex, n, roles]) => reportData.unpackTexts(new Uint8Array(Buffer.from(hex, "hex")), n, roles).map(block => {
     const texts = new reportData.TextColumn(block, n);

@@ -132,6 +132,7 @@ def test_several_metrics_need_one_minimum_each():
         ({"minimum": {"bleu": 99, "BLEU": 5}}, "minimum: two numbers for BLEU"),
         ({"minimum": {"sacrebleu": 99, "bleu": 5}}, "minimum: two numbers for BLEU"),
         ({"minimum": {"chrf": 1}}, "metric 'chrf' is not among the metrics; available: BLEU"),
+        ({"minimum": {"blue": 1}}, "metric 'blue' is not among the metrics; available: BLEU"),
         ({"minimum": 0}, "minimum: no output can fail a limit of 0 for BLEU"),
         ({"minimum": -1}, "minimum: no output can fail a limit of -1 for BLEU"),
         (

@@ -339,18 +339,19 @@ def test_human_judgement_needs_a_significant_lead_among_systems(other, share, se
     assert ("human judges" in overview.format_headline(content)) == is_shown
 
 
+GIVEN_SCORES = {"birch": [1.0] * 128, "cedar": [2.0] * 128}
+
+
 @pytest.mark.parametrize(
     ("references", "options"),
     [
         (["reference.a"], {"metrics": [tb.BLEU(lowercase=True)]}),
         (["reference.a"], {"metrics": ["chrf++"]}),
         (["reference.a", "reference.b"], {}),
-        (["reference.a"], {"metrics": [], "scores": {"BLEU": {"birch": [1.0] * 128}}}),
+        (["reference.a"], {"metrics": [], "scores": {"BLEU": GIVEN_SCORES}}),
     ],
 )
 def test_settings_without_measurements_have_no_human_judgement(references, options):
-    if "scores" in options:
-        options["scores"]["BLEU"]["cedar"] = [2.0] * 128
     systems = {name: SYSTEMS[name] for name in ("birch", "cedar")}
     paths = [EXAMPLES / f"{name}.en" for name in references]
     comparison = compare(systems, paths, samples=99, **options)

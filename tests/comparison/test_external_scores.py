@@ -127,33 +127,15 @@ def test_system_names_match_files_without_common_parts(write_scores):
 WRONG = {
     "cut off": (comet_json()[:-40], r"line \d+: incomplete or invalid JSON"),
     "a line cut off": (metricx("aspen")[:-9], r"line 3: incomplete or invalid JSON"),
-    "no score": (
-        json.dumps({"aspen": [{"mt": "a"}], "birch": [{"mt": "a"}]}),
-        r"missing score \(found mt\)",
-    ),
-    "text": (
-        json.dumps({"aspen": [1, "x"], "birch": [1, 2]}),
-        "aspen, segment 2: expected a number, found 'x'",
-    ),
-    "NaN": (
-        '{"aspen": [1, NaN], "birch": [1, 2]}',
-        "aspen, segment 2: expected a number, found nan",
-    ),
-    "null": (
-        '{"aspen": [1, null], "birch": [1, 2]}',
-        "aspen, segment 2: expected a number, found None",
-    ),
+    "no score": ('{"aspen": [{"mt": 1}], "birch": [{"mt": 1}]}', r"missing score \(found mt\)"),
+    "text": ('{"aspen": [1, "x"], "birch": [1, 2]}', "aspen, segment 2: .* a number, found 'x'"),
+    "NaN": ('{"aspen": [1, NaN], "birch": [1, 2]}', "aspen, segment 2: .* a number, found nan"),
+    "null": ('{"aspen": [1, null], "birch": [1, 2]}', "aspen, segment 2: .* a number, found None"),
     "a bool": ('{"aspen": [1, true], "birch": [1, 2]}', "segment 2: expected a number, found True"),
     "no list": ('{"aspen": 1, "birch": 2}', "expected a list of segments for 'aspen'"),
     "an empty object": ("{}", "expected the JSON output of COMET or MetricX"),
-    "other systems": (
-        json.dumps({"cedar.en": [1], "aspen.en": [1]}),
-        "none of cedar.en and aspen.en match system 'birch'",
-    ),
-    "twice": (
-        json.dumps({"a/aspen.en": [1], "b/aspen.en": [1], "birch.en": [2]}),
-        "several of .* match system 'aspen'",
-    ),
+    "others": ('{"cedar": [1], "aspen": [1]}', "none of cedar and aspen match system 'birch'"),
+    "twice": ('{"a/aspen": [1], "b/aspen": [1], "birch": [2]}', "several .* match system 'aspen'"),
     "a segment missing": (
         comet_printed().replace("outputs/aspen.en\tSegment 1\tscore: 0.2500\n", ""),
         r"line \d: expected segment 1 of outputs/aspen.en, found 2",

@@ -72,13 +72,11 @@ def test_single_system_with_runs_has_note():
     assert "|runs:3|" in str(single_comparison)
 
 
-def test_files_mappings_and_tuples_of_runs_give_equal_results(tmp_path, comparison):
-    paths = {}
-    for name, runs in RUNS.items():
-        paths[name] = []
-        for i, lines in enumerate(runs):
-            paths[name].append(tmp_path / f"{name}.{i}.en")
-            paths[name][-1].write_text("\n".join(lines) + "\n", "utf-8")
+def test_files_mappings_and_tuples_of_runs_give_equal_results(write, comparison):
+    paths = {
+        name: [write(f"{name}.{i}.en", lines) for i, lines in enumerate(runs)]
+        for name, runs in RUNS.items()
+    }
     named_runs = {
         name: {f"seed {i}": one for i, one in enumerate(runs)} for name, runs in RUNS.items()
     }
@@ -104,8 +102,9 @@ def test_list_of_lists_is_one_run_for_tokenized_metric():
 
 def test_external_scores_can_have_runs():
     dice = random.Random(1)
-    columns = {"old": [[dice.random() for _ in range(128)] for _ in range(3)]}
-    columns["new"] = [[dice.random() for _ in range(128)] for _ in range(2)]
+    columns = {
+        name: [[dice.random() for _ in range(128)] for _ in runs] for name, runs in RUNS.items()
+    }
     combined = compare(RUNS, LINES, scores={"X": columns}, **FEW_SAMPLES)
     external_only = compare(None, None, metrics=(), scores={"X": columns}, **FEW_SAMPLES)
     assert external_only["old"]["scores"]["X"] == combined["old"]["scores"]["X"]

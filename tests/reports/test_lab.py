@@ -185,8 +185,8 @@ def test_numbers_equal_python(page, name, parameters):
 def check_bleu(state, score, metric, hypothesis, references):
     brevity, *_, repeated_brevity, mean, value = state["formula"]
     assert brevity == repeated_brevity
-    expected = score.brevity_penalty, score.value, score.value
-    assert all(map(is_close, (brevity, value, mean * brevity), expected))
+    expected = [score.brevity_penalty, score.value, score.value]
+    assert is_close([brevity, value, mean * brevity], expected)
     used = [p for p, total in zip(score.precisions, score.totals, strict=True) if total]
     if state["terms"]:
         assert is_close(state["terms"][: len(used)], used)

@@ -36,7 +36,7 @@ for h, r in zip(hyp, ref, strict=True):
 @pytest.fixture(autouse=True)
 def _temporary_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(score_cache, "cache_settings", score_cache.CacheSettings())
+    monkeypatch.setattr(score_cache, "is_enabled", True)
 
 
 @pytest.fixture
@@ -289,8 +289,7 @@ def test_slow_scores_are_cached_by_content(program, tmp_path, monkeypatch):
 
 
 def test_fast_scores_are_not_cached(program, tmp_path, monkeypatch):
-    settings = score_cache.CacheSettings(min_seconds_per_segment=1e9)
-    monkeypatch.setattr(score_cache, "cache_settings", settings)
+    monkeypatch.setattr(score_cache, "MIN_SECONDS_PER_SEGMENT", 1e9)
     metric = Command("X", program(counting_program(tmp_path), "{hyp}"))
     for _ in range(2):
         metric.score(["a"], ["b"])

@@ -89,6 +89,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu.text.segments": tuple,  # modules that decompress files
     "truebleu.text.tokenizers": _tokenizer_modules,
     "truebleu.metrics.registry": _metric_modules,
+    "truebleu.metrics.rouge": tuple,  # packages that compute ROUGE
     "truebleu.cli": _commands,
     "truebleu.compat.patches": tuple,  # the caller names the module to import later
     "truebleu.engines.common_api": tuple,  # the caller names its module

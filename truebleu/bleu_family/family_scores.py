@@ -12,7 +12,7 @@ from truebleu._kernel import Table
 from truebleu.metrics.base import Metric, Score, summarize_reference_count
 from truebleu.metrics.bleu import BLEU, BLEUScore
 from truebleu.text import argument_checks, corpus_inputs, segments
-from truebleu.text.argument_checks import Picklable, Record
+from truebleu.text.argument_checks import Record
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.program_tokenizers import KERNEL_EQUIVALENTS
 from truebleu.text.terminal_layout import format_table
@@ -237,13 +237,11 @@ class MemberScore(Record):
         }
 
 
-class FamilyScores(Picklable):
+class FamilyScores:
     """Member scores, sorted from the highest to the lowest.
 
     Bounded scores come first, then scores without an upper bound, then members without a score.
     """
-
-    __slots__ = ("rows",)
 
     def __init__(self, rows: Iterable[MemberScore]) -> None:
         self.rows = sorted(

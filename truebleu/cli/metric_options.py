@@ -218,7 +218,7 @@ def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]
     if hasattr(options, "no_cache"):
         from truebleu.metrics import score_cache
 
-        score_cache.cache_settings = score_cache.CacheSettings(is_enabled=not options.no_cache)
+        score_cache.is_enabled = not options.no_cache
     has_sources = any(getattr(options, name, None) is not None for name in ("source", "test_set"))
     for metric in requested:
         if metric.NEEDS_SOURCE and not has_sources:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import Accumulator
 from truebleu.metrics.base import Metric, Score
+from truebleu.text.segments import check_segment_counts
 
 
 @contextmanager
@@ -124,9 +124,7 @@ class RunningScore:
             return
         lengths = {"hypotheses": len(hypotheses), "references": len(references)}
         lengths |= {} if sources is None else {"sources": len(sources)}
-        if len(set(lengths.values())) > 1:
-            listed_lengths = ", ".join(f"{name} {number}" for name, number in lengths.items())
-            raise InputError(f"the lengths of a batch differ: {listed_lengths}")
+        check_segment_counts(lengths)
         segment_sources = [None] * len(hypotheses) if sources is None else sources
         self._texts += map(list, zip(hypotheses, references, segment_sources, strict=True))
 

@@ -15,22 +15,14 @@ from contextlib import suppress
 from time import perf_counter
 
 from truebleu.text import download
-from truebleu.text.argument_checks import Record
 from truebleu.text.operating_system import write_atomically
 
 # Part of the cache key, which changes when files of earlier releases become invalid.
 VERSION = "1"
-
-
-class CacheSettings(Record):
-    """Settings of the cache: whether it is used, and how slow a metric must be to be cached."""
-
-    is_enabled: bool = True
-    min_seconds_per_segment: float = 1e-3
-
-
-# The option `--no-cache` changes these settings for the process.
-cache_settings = CacheSettings()
+# Numbers are cached if a segment takes longer.
+MIN_SECONDS_PER_SEGMENT = 1e-3
+# The option `--no-cache` sets this variable for the process.
+is_enabled = True
 
 
 def load_or_compute_numbers(
@@ -40,7 +32,7 @@ def load_or_compute_numbers(
 
     parts: all data that determines the numbers. width: how many numbers a segment has.
     """
-    if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
+    if not is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute_numbers()
     digest = hashlib.sha256(VERSION.encode())
     for part in parts:
@@ -53,7 +45,7 @@ def load_or_compute_numbers(
         return cached_numbers
     start = perf_counter()
     numbers = compute_numbers()
-    if perf_counter() - start > cache_settings.min_seconds_per_segment * segments:
+    if perf_counter() - start > MIN_SECONDS_PER_SEGMENT * segments:
         # A full disk must not prevent scoring.
         with suppress(OSError):
             os.makedirs(folder, exist_ok=True)

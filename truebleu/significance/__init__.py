@@ -22,21 +22,16 @@ include the variance between runs; see `truebleu.significance.results`.
 
 from truebleu.significance.resampled_metric import Measure as Measure
 from truebleu.significance.resampling import LEVEL as LEVEL
-from truebleu.significance.resampling import PAIRS as PAIRS
 from truebleu.significance.resampling import RANDOMIZATIONS as RANDOMIZATIONS
 from truebleu.significance.resampling import RESAMPLES as RESAMPLES
 from truebleu.significance.resampling import TESTS as TESTS
-from truebleu.significance.resampling import Resampling as Resampling
 from truebleu.significance.resampling import bootstrap_intervals as bootstrap_intervals
 from truebleu.significance.resampling import estimate_document_errors as estimate_document_errors
 from truebleu.significance.resampling import run_paired_tests as run_paired_tests
-from truebleu.significance.results import ALPHA as ALPHA
 from truebleu.significance.results import CORRECTIONS as CORRECTIONS
-from truebleu.significance.results import POWER as POWER
 from truebleu.significance.results import Difference as Difference
 from truebleu.significance.results import Interval as Interval
 from truebleu.significance.results import PairedTests as PairedTests
-from truebleu.significance.results import Runs as Runs
 from truebleu.significance.results import benjamini_hochberg as benjamini_hochberg
 from truebleu.significance.results import holm as holm
 from truebleu.significance.results import segments_needed as segments_needed

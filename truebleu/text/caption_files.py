@@ -111,7 +111,6 @@ def _read_captions(
 
 
 def _require_none(path: str, problem: str, ids: Sequence[Any]) -> None:
-    """Raise InputError that lists the ids, unless there are none."""
     if ids:
         listed = ", ".join(map(repr, ids[:MAX_LISTED_IDS]))
         more = f" and {len(ids) - MAX_LISTED_IDS:,} more" if len(ids) > MAX_LISTED_IDS else ""

@@ -610,9 +610,7 @@ def normalize_input(form: str | None, value: Any) -> Any:
             return list(map(normalize, value))
         # Several columns of references become the references of each segment.
         columns = list(map(normalize, value))
-        if len(set(map(len, columns))) > 1:
-            lengths = ", ".join(f"{len(column):,}" for column in columns)
-            raise InputError(f"references: the columns have different lengths ({lengths})")
+        check_segment_counts({f"reference {i}": len(one) for i, one in enumerate(columns, 1)})
         return tuple(zip_longest(*columns))
     has_items = hasattr(value, "__len__") and hasattr(value, "__getitem__")
     if isinstance(value, bytes | bytearray | dict) or not has_items:
@@ -712,7 +710,6 @@ def _check_id(name: str, value: Any) -> int:
 
 
 def _check_collection(name: str, values: Any) -> Any:
-    """Return values that can be iterated over. Raise TypeError for other values."""
     if not hasattr(values, "__iter__"):
         raise TypeError(f"{name}: expected integers, found {describe_type(values, '')}")
     return values.tolist() if hasattr(values, "tolist") else values

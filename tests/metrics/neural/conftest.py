@@ -36,9 +36,7 @@ def _offline_with_empty_caches(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     # Cache scores of small models, although they are computed quickly.
-    monkeypatch.setattr(
-        score_cache, "cache_settings", score_cache.CacheSettings(min_seconds_per_segment=0.0)
-    )
+    monkeypatch.setattr(score_cache, "MIN_SECONDS_PER_SEGMENT", 0.0)
 
 
 @pytest.fixture(scope="session")

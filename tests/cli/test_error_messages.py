@@ -109,6 +109,7 @@ def test_message_names_each_place_once(folder, read_error, line):
         ("testset get --all-since x", "--all-since: expected a whole number from 1 to 9,999"),
         ("latency hyp -ci 0 --level 0.9", "--level has no effect with --confidence 0"),
         ("meta --human hyp --resample documents", "--resample has no effect without --confidence"),
+        ("compare ref -i hyp --scores BLEU=hyp", "--scores: duplicate metric name 'BLEU'"),
         ("compare ref -i hyp -par", "-par/--paired-ar has no effect with one system"),
         ("compare ref -i hyp --test bs", "--test has no effect with one system"),
         ("compare ref -i hyp --correction bh", "--correction has no effect with one system"),

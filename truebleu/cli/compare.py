@@ -51,6 +51,7 @@ COMPARE_OPTIONS = {
     "lower_is_better": "--lower-is-better",
     "higher_is_better": "--higher-is-better",
     "metrics": "-m/--metrics",
+    "scores": "--scores",
     "correction": "--correction",
 }
 
@@ -85,7 +86,7 @@ TESTING = OptionGroup(
     -par --paired-ar       same as --test ar, for compatibility with sacreBLEU
     -pbs --paired-bs       same as --test bs, for compatibility with sacreBLEU
     -parn --paired-ar-n N  use N randomizations (default: 10000)
-    -pbsn --paired-bs-n N  use N resamples for bootstrap tests and intervals (default: 1000)
+    -pbsn --paired-bs-n N  use N resamples for bootstrap tests and their intervals (default: 1000)
     """,
     shared.CORRECTION,
     *shared.INTERVALS,

@@ -31,7 +31,7 @@ from truebleu.comparison.comparison_request import (
 from truebleu.metrics import registry, text_warnings
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.scores import Statistics, list_distinctions
+from truebleu.metrics.scores import Statistics
 from truebleu.significance import (
     Difference,
     Interval,
@@ -112,7 +112,6 @@ def _build_metric_columns(
     for name, scores in request.external_scores.items():
         measure = Measure.from_scores(name, scores, lower_is_better=name in request.lower_is_better)
         columns.append(_MetricColumn(request, name, measure, scores))
-    _rename_duplicate_metrics(columns)
     return columns
 
 
@@ -542,21 +541,6 @@ class _MetricColumn:
             if len(self.runs[system]) + len(self.runs[other]) > 2
             else None,
         }
-
-
-def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
-    """Add the differing signature fields to the names of metrics with the same name."""
-    columns_by_name: dict[str, list[_MetricColumn]] = {}
-    for column in columns:
-        columns_by_name.setdefault(column.name, []).append(column)
-    for name, duplicates in columns_by_name.items():
-        if len(duplicates) == 1:
-            continue
-        signatures = [column.signature for column in duplicates if column.signature is not None]
-        if len(signatures) < len(duplicates):
-            raise ValueError(f"scores: duplicate metric name '{name}'. Rename these scores.")
-        for column, distinction in zip(duplicates, list_distinctions(signatures), strict=True):
-            column.name = f"{name} {distinction}".rstrip()
 
 
 # ---- human agreement ----

@@ -199,7 +199,7 @@ class Request:
         self.testing = testing or Significance()
         self.buckets = references if isinstance(references, Buckets) else None
         # Metrics that truebleu computes, with the requested name if it is more specific.
-        self.metrics = dict(_resolve_metrics(metrics))
+        self.metrics = registry.distinguish_metrics(dict(_resolve_metrics(metrics)))
         in_tokens = all(getattr(metric, "tokenize", None) == "none" for metric in self.metrics)
         outputs = None if systems is None else _check_systems(systems, references, in_tokens)
         # The output names of each system: one name, or one name per run.
@@ -275,6 +275,10 @@ class Request:
                 'scores: expected a mapping such as {"COMET": {"A": [0.8, 0.7], "B": [0.9, 0.8]}}, '
                 f"found {scores!r:.40}"
             )
+        computed_names = {name or metric.name for metric, name in self.metrics.items()}
+        for name in scores:
+            if name in computed_names:
+                raise ValueError(f"scores: duplicate metric name '{name}'. Rename these scores.")
         self.external_scores = {
             name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
             for name, columns in scores.items()

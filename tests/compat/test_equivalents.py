@@ -20,11 +20,13 @@ def test_foreign_name_raises_error_with_equivalent(name):
         getattr(tb, name)
 
 
-def test_import_of_foreign_name_raises_error_with_equivalent():
+def test_import_of_foreign_or_unknown_name_raises_error():
     with pytest.raises(ImportError, match=r"^truebleu has no 'corpus_bleu'; use tb\.bleu\("):
         from truebleu import corpus_bleu  # noqa: F401
     with pytest.raises(ImportError, match=r"^truebleu has no 'hello'$"):
         from truebleu import hello  # noqa: F401
+    with pytest.raises(AttributeError, match=r"^truebleu has no 'hello'$"):
+        tb.hello  # noqa: B018
 
 
 @pytest.mark.parametrize("name", EQUIVALENTS)
@@ -42,11 +44,6 @@ def test_error_for_corpus_functions_describes_the_shape_of_references(name):
 def test_every_public_name_of_sacrebleu_has_an_equivalent_or_exists():
     sacrebleu = pytest.importorskip("sacrebleu")
     assert [name for name in sacrebleu.__all__ if name not in {*tb.__all__, *EQUIVALENTS}] == []
-
-
-def test_unknown_name_has_no_equivalent():
-    with pytest.raises(AttributeError, match=r"^truebleu has no 'hello'$"):
-        tb.hello  # noqa: B018
 
 
 @pytest.mark.parametrize(

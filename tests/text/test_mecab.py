@@ -81,14 +81,6 @@ KOREAN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("ja-mecab", text) for text in JAPANESE] + [("ko-mecab", text) for text in KOREAN],
-)
-def test_sentences(name, text):
-    same(text, name)
-
-
 # ---- what MeCab finds ----
 
 SENTENCES = [*JAPANESE, *KOREAN]
@@ -217,11 +209,13 @@ def test_large_costs_do_not_overflow():
     assert "".join(tb.tokenize(text, "ja-mecab")) == text
 
 
+ODD_TEXTS = ["", " ", "\u3000", "\0", "\0あ", "あ\0い", "あ \0", "a\rb", "a\r", "あ\u2028い"]
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_odd_text(name):
-    for text in ("", " ", "\u3000", "\0", "\0あ", "あ\0い", "あ \0", "a\rb", "a\r", "あ\u2028い"):
+def test_named_examples_and_odd_text(name):
+    for text in [*SENTENCES, *ODD_TEXTS, "\uffff\uffff"]:
         same(text, name)
-    same("\uffff\uffff", name)
 
 
 def test_surrogates_are_characters():

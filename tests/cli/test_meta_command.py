@@ -125,6 +125,11 @@ def test_documents_and_domains_group_scores(evaluate, write):
         ("--human p --tree .", "either --human FILE or --tree DIR"),
         ("--human p --scores x", "expected NAME=FILE"),
         ("--human p --scores x=p x=p", "duplicate name 'x'"),
+        ("--human p --scores x=p --epsilon -1", "--epsilon: expected a number of 0 or more"),
+        (
+            "p -i a=p b=p --human p --scores BLEU=p -m bleu",
+            "--scores: duplicate metric name 'BLEU'",
+        ),
         ("--human p -t wmt23", "has no effect without --tree"),
         ("--human p --columns row=x --scores x=p", "expected system=NAME"),
         ("--human p --mqm-weights 5 --scores x=p", "expected ERROR:WEIGHT"),

@@ -44,6 +44,8 @@ from truebleu.text.terminal_layout import join_words
 
 FORMATS = (*shared.TABLE_FORMATS, "svg")
 RANDOMIZATIONS = 10_000
+# Options, keyed by the parameter name at the beginning of an error message.
+META_OPTIONS = {**COMPARE_OPTIONS, "epsilon": "--epsilon"}
 # What a column of a table of human scores can contain.
 COLUMN_ROLES = ("system", "item", "document", "score")
 
@@ -132,10 +134,10 @@ def run(options: argparse.Namespace) -> None:
     """Compute the agreement with human scores and write the results."""
     output = Results(options)
     output.check_display_options()
-    with shared.reraise_as_usage_error("truebleu meta", COMPARE_OPTIONS):
+    with shared.reraise_as_usage_error("truebleu meta", META_OPTIONS):
         arguments = _build_arguments(options)
     with output:
-        with shared.reraise_as_usage_error("truebleu meta", COMPARE_OPTIONS):
+        with shared.reraise_as_usage_error("truebleu meta", META_OPTIONS):
             table = meta_evaluate(**arguments, check_text=False)
         output.print_warnings(table.warnings)
         if output.form == "svg":
@@ -243,7 +245,9 @@ def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
             "source": inputs.source,
         }
         for metric, label in selected.items():
-            metrics[label or metric.name] = metric
+            name = label or metric.name
+            if metrics.setdefault(name, metric) is not metric:
+                raise UsageError(f"--scores: duplicate metric name '{name}'. Rename these scores.")
     elif options.metrics:
         raise UsageError("-m/--metrics: computing metrics needs REF and -i HYP...")
     if not metrics:

@@ -93,10 +93,8 @@ def test_changed_setting_is_identified_and_described():
     metric = BLEU(max_order=2, lowercase=True)
     hypotheses = ["The cat sat on the Mat", "A dog barked at the Other dog"]
     number = f"{metric.score(hypotheses, REFERENCES).value:.6f}"
-    answer = tb.which(number, hypotheses, REFERENCES)
-    assert ("sacrebleu-lc", ("order 2",)) in [
-        (match.member.name, match.changes) for match in answer
-    ]
+    matches = [(one.member.name, one.changes) for one in tb.which(number, hypotheses, REFERENCES)]
+    assert ("sacrebleu-lc", ("order 2",)) in matches
 
 
 def test_no_match_gives_closest_scores_and_search_summary():
@@ -167,12 +165,9 @@ def test_unusual_match_is_reported_as_possible_chance():
     answer = tb.which(number[:4], HYPOTHESES, REFERENCES_FIRST)
     assert answer.likeliest is None
     assert "which may be chance (matches expected by chance: about" in answer.headline
-    near_count = sum(
-        abs(candidate.value - float(number[:4])) <= 1
-        for candidate in identify._compute_candidates(
-            identify.SharedCorpus(HYPOTHESES, REFERENCES_FIRST), Decimal(1), None
-        )[0]
-    )
+    corpus = identify.SharedCorpus(HYPOTHESES, REFERENCES_FIRST)
+    candidates = identify._compute_candidates(corpus, Decimal(1), None)[0]
+    near_count = sum(abs(one.value - float(number[:4])) <= 1 for one in candidates)
     assert answer.expected_matches == pytest.approx(near_count * 0.1 / 2, abs=0.2)
 
 

@@ -11,18 +11,16 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import truebleu as tb
 from truebleu import _kernel, significance
 from truebleu.text import corpus_inputs, tokenizers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 THREADS = 8
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -182,10 +180,8 @@ def test_shared_source_is_read_once():
 @pytest.mark.parametrize("workers", [1, 3])
 def test_shared_run_loses_no_segments(workers):
     metric = tb.BLEU()
-    run = corpus_inputs.scan_corpus(
-        metric._kernel, HYPOTHESES * 25, REFERENCES * 25, workers=workers
-    )
-
+    texts = HYPOTHESES * 25, REFERENCES * 25
+    run = corpus_inputs.scan_corpus(metric._kernel, *texts, workers=workers)
     refused = []
 
     def rows(_: int) -> list[list[int]]:

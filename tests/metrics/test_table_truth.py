@@ -101,11 +101,12 @@ def test_example_statistics_satisfy_constraints(name, tmp_path):
             _kernel.unsealed("statistics", "saved.table", bytes(changed))
 
 
+FAST_NAMES = "bleu chrf chrf++ ter nist gleu wer cdec-bleu ibleu mteval-v13a".split()  # noqa: SIM905
+FAST_METRICS = [*map(registry.metric, FAST_NAMES), BLEU(missing_order="at-least-one")]
+
+
 @given(
-    st.sampled_from([BLEU(), BLEU(missing_order="at-least-one"), CHRF(word_order=2), TER()])
-    | st.sampled_from(
-        [registry.metric(name) for name in ("nist", "gleu", "wer", "cdec-bleu", "ibleu")]
-    ),
+    st.sampled_from(FAST_METRICS),
     st.lists(st.tuples(*[st.text("abc .é", max_size=12)] * 3), min_size=1, max_size=6),
 )
 def test_counted_statistics_satisfy_constraints(metric, rows):
@@ -156,12 +157,7 @@ def change_value(table: Statistics, row: int, column: str, value: int) -> bytes:
         (BLEU(), "totals_2", 2**40, "totals_2 is 1099511627776, which is too large"),
         (BLEU(), "hypothesis_length", 1, "totals_1 is 2, .* because hypothesis_length is 1"),
         (CHRF(), "matches_c1", 2**62, "matches_c1 is .* because hypothesis_c1 is"),
-        (
-            TER(),
-            "edits",
-            MIN_INT64,
-            r"row 2: edits is -9223372036854775808 \(expected at least 0\)",
-        ),
+        (TER(), "edits", MIN_INT64, r"row 2: edits is -9223372036854775808 \(expected at least"),
         (NIST(), "information_1", 2**62, "because totals_1 is 2"),
         (Difference(), "segments", -1, r"segments is -1 \(expected at least 0\)"),
         (Difference(), "difference_high", -(2**40), "too large because segments is 1"),
@@ -200,11 +196,7 @@ INTEGERS = (
 @given(st.data())
 def test_arbitrary_integers_give_score_or_input_error(data):
     """Scoring gives a number or InputError, never another exception."""
-    names = (
-        *("bleu", "chrf", "chrf++", "ter", "nist", "gleu", "wer", "cdec-bleu", "ibleu"),
-        "mteval-v13a",
-    )
-    metric = registry.metric(data.draw(st.sampled_from(names)))
+    metric = registry.metric(data.draw(st.sampled_from(FAST_NAMES)))
     row = st.lists(INTEGERS, min_size=len(metric.columns), max_size=len(metric.columns))
     rows = data.draw(st.lists(row, min_size=1, max_size=3))
     if data.draw(st.booleans()):

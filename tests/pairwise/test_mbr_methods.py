@@ -2,6 +2,7 @@
 
 import json
 import random
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -30,22 +31,18 @@ TEXTS = st.lists(st.sampled_from(["a", "b", "c", "ab", "the", "😀"]), max_size
     data=st.data(),
 )
 def test_the_aggregate_is_a_sum_of_n_grams(metric, candidates, references, data):
-    choice = tb.mbr(candidates, references=references, utility=metric, method="aggregate")
+    choose = partial(tb.mbr, candidates, utility=metric, method="aggregate")
+    choice = choose(references=references)
     assert choice.expected == [against_sum(metric, one, references) for one in candidates]
     assert choice.seen == (1,) * len(candidates)
-    weights = data.draw(
-        st.lists(st.integers(0, 5), min_size=len(references), max_size=len(references)).filter(any)
-    )
-    weighted = tb.mbr(
-        candidates, references=references, utility=metric, method="aggregate", weights=weights
-    )
-    assert weighted.expected == [
-        against_sum(metric, one, references, weights) for one in candidates
-    ]
+    size = len(references)
+    weights = data.draw(st.lists(st.integers(0, 5), min_size=size, max_size=size).filter(any))
+    weighted = choose(references=references, weights=weights)
+    sums = [against_sum(metric, one, references, weights) for one in candidates]
+    assert weighted.expected == sums
     # A weight of 2 is a reference that is there twice.
     repeated = [one for one, times in zip(references, weights, strict=True) for _ in range(times)]
-    repeated_choice = tb.mbr(candidates, references=repeated, utility=metric, method="aggregate")
-    assert repeated_choice.expected == weighted.expected
+    assert choose(references=repeated).expected == sums
 
 
 @pytest.mark.parametrize("metric", [BLEU(), BLEU("zh"), CHRF(), BLEU("multi-bleu")], ids=repr)
@@ -178,11 +175,11 @@ def test_pruning_scores_pairs_like_sentence():
 
 
 def test_the_seed_decides(samples):
-    first_choice, same = (tb.mbr(samples[0], method="pruned", seed=1) for _ in range(2))
-    assert first_choice == same
-    assert any(
-        first_choice.seen != tb.mbr(samples[0], method="pruned", seed=i).seen for i in (2, 3, 4)
+    first_choice, same, *others = (
+        tb.mbr(samples[0], method="pruned", seed=seed) for seed in (1, 1, 2, 3, 4)
     )
+    assert first_choice == same
+    assert any(first_choice.seen != other.seen for other in others)
 
 
 def test_few_references_are_not_pruned():
@@ -212,12 +209,15 @@ def test_it_says_what_it_did(samples):
     assert "scores)" not in str(tb.mbr(samples[0]))
 
 
-def test_wrong_methods():
-    with pytest.raises(ValueError, match="unknown method 'fast'"):
-        tb.mbr(["a"], method="fast")
-    with pytest.raises(ValueError, match="level"):
-        tb.mbr(["a"], method="pruned", level=1.5)
-    with pytest.raises(ValueError, match="seed"):
-        tb.mbr(["a"], method="pruned", seed=-1)
-    with pytest.raises(ValueError, match="method='pruned' has no effect with precomputed scores"):
-        tb.mbr(["a"], utility=[[1.0]], method="pruned")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "fast"}, "unknown method 'fast'"),
+        ({"method": "pruned", "level": 1.5}, "level"),
+        ({"method": "pruned", "seed": -1}, "seed"),
+        ({"method": "pruned", "utility": [[1.0]]}, "has no effect with precomputed scores"),
+    ],
+)
+def test_wrong_methods(options, message):
+    with pytest.raises(ValueError, match=message):
+        tb.mbr(["a"], **options)

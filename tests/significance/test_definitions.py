@@ -78,11 +78,8 @@ def test_intervals_equal_resampled_sums(measure):
         assert intervals[name].mean == math.fsum(scores) / 60
         assert intervals[name].value == measure.get_score(name)
         assert intervals[name].half_width == (scores[56] - scores[3]) / 2
-        assert (intervals[name].level, intervals[name].resamples, intervals[name].seed) == (
-            0.9,
-            60,
-            7,
-        )
+        settings = (intervals[name].level, intervals[name].resamples, intervals[name].seed)
+        assert settings == (0.9, 60, 7)
 
 
 def test_randomization_equals_definition(measure):
@@ -90,9 +87,8 @@ def test_randomization_equals_definition(measure):
     rows = {k: np.array(v.tolist()) for k, v in zip(measure.systems, measure.tables, strict=True)}
     mask = np.random.default_rng(3).integers(2, size=(80, SEGMENTS), dtype=bool)
     for system in ("bad", "good"):
-        observed = abs(
-            score_sums(measure, rows[system].sum(0)) - score_sums(measure, rows["fair"].sum(0))
-        )
+        totals = (rows[system].sum(0), rows["fair"].sum(0))
+        observed = abs(score_sums(measure, totals[0]) - score_sums(measure, totals[1]))
         first_sums = mask @ rows["fair"] + ~mask @ rows[system]
         second_sums = ~mask @ rows["fair"] + mask @ rows[system]
         pairs = zip(first_sums, second_sums, strict=True)

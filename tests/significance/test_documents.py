@@ -66,16 +66,13 @@ def test_document_resampling_equals_naive_loops(document_corpus, metric):
 
     measure = Measure(metric, dict(zip(systems, tables, strict=True)))
     resampled, p = resample_naively(score, documents, 11, 200)
-    [result] = run_paired_tests(
-        [measure], documents=documents, seed=11, resamples=200, randomizations=200
-    )
+    draws = {"documents": documents, "seed": 11, "resamples": 200}
+    [result] = run_paired_tests([measure], **draws, randomizations=200)
     for name, values in zip(systems, resampled, strict=True):
         assert result.intervals[name].mean == pytest.approx(sum(values) / 200)
         assert result.intervals[name].low == pytest.approx(sorted(values)[5])
     assert result.differences["other"].p == p
-    assert bootstrap_intervals([measure], documents=documents, seed=11, resamples=200) == [
-        result.intervals
-    ]
+    assert bootstrap_intervals([measure], **draws) == [result.intervals]
     assert result.documents == 13
     assert "wrote each document" in result.caution
 
@@ -87,9 +84,8 @@ def test_external_scores_are_averaged_over_resampled_documents(data):
     columns = [data.draw(st.lists(number, min_size=count, max_size=count)) for _ in range(2)]
     documents = data.draw(st.lists(st.sampled_from("abcde"), min_size=count, max_size=count))
     measure = Measure.from_scores("x", {"one": columns[0], "other": columns[1]})
-    [result] = run_paired_tests(
-        [measure], documents=documents, seed=3, resamples=40, randomizations=40
-    )
+    draws = {"documents": documents, "seed": 3, "resamples": 40, "randomizations": 40}
+    [result] = run_paired_tests([measure], **draws)
 
     def score(system_segments):
         return sum(columns[side][i] for side, i in system_segments) / len(system_segments)
@@ -124,13 +120,11 @@ def test_repeated_large_document_does_not_overflow():
     dice = random.Random(1)
     columns = {name: [dice.random() for _ in range(500)] for name in ("one", "other")}
     documents = [max(0, i - 400) for i in range(500)]
-    [result] = run_paired_tests(
-        [Measure.from_scores("x", columns)], documents=documents, resamples=500
-    )
+    measure = Measure.from_scores("x", columns)
+    [result] = run_paired_tests([measure], documents=documents, resamples=500)
     assert 0 < result.intervals["one"].low < result.intervals["one"].high < 1
-    assert result.differences["other"].value == pytest.approx(
-        (sum(columns["other"]) - sum(columns["one"])) / 500
-    )
+    difference = (sum(columns["other"]) - sum(columns["one"])) / 500
+    assert result.differences["other"].value == pytest.approx(difference)
 
 
 def test_single_document_is_not_significant():

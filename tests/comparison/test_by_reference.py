@@ -49,9 +49,8 @@ def test_disagreeing_references_warn_above_the_tables(form, english_chinese, tmp
         words = ["compare", *english_chinese, "--by", "reference", "-f", form]
     assert main([*words, "-o", str(out)]) == 0
     page = " ".join(out.read_text("utf-8").replace(r"\%", "%").split())
-    table = page.index(
-        {"latex": r"\toprule", "text": "BLEU ↑", "markdown": "BLEU ↑"}.get(form, "<td")
-    )
+    starts = {"latex": r"\toprule", "text": "BLEU ↑", "markdown": "BLEU ↑"}
+    table = page.index(starts.get(form, "<td"))
     for warning in (WINNER, COPY):
         assert 0 < page.index(warning) < table
     # Tables for papers have sections per reference, and name the copies in the warning alone.

@@ -498,9 +498,8 @@ def run_action(step: dict, folder: Path, summary: Path) -> subprocess.CompletedP
     """Run a workflow step that uses the action, with its inputs."""
     inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
     assert set(step["with"]) <= set(inputs)
-    assert {name for name, one in ACTION["inputs"].items() if one.get("required")} <= {
-        *step["with"]
-    }
+    required = {name for name, one in ACTION["inputs"].items() if one.get("required")}
+    assert required <= set(step["with"])
     inputs |= step["with"]
 
     def fill_inputs(text: str) -> str:

@@ -218,9 +218,8 @@ def test_external_scores_are_compared():
 
 def test_lower_is_better_option_reverses_order():
     by_hand = {"errors": {"good": [1.0] * 40 + [0.0] * 10, "bad": [3.0] * 50}}
-    comparison = compare(
-        None, None, metrics=(), scores=by_hand, lower_is_better=["errors"], baseline="bad"
-    )
+    options = {"metrics": (), "lower_is_better": ["errors"], "baseline": "bad"}
+    comparison = compare(None, None, scores=by_hand, **options)
     assert list(comparison) == ["good", "bad"]
     score = comparison["good"]["scores"]["errors"]
     assert score["better_than"] == ["bad"]
@@ -696,9 +695,8 @@ def test_nondeterministic_metric_has_note(monkeypatch):
 
 @pytest.mark.parametrize("function", [compare, check, report, truebleu.latency])
 def test_unknown_parameter_is_named_with_all_parameters(function):
-    with pytest.raises(
-        TypeError, match=rf"{function.__name__}\(\) has no parameter 'zzz'"
-    ) as error:
+    message = rf"{function.__name__}\(\) has no parameter 'zzz'"
+    with pytest.raises(TypeError, match=message) as error:
         function({"a": ["x"]}, ["x"], zzz=1)
     listed = str(error.value).partition("available: ")[2].split(", ")
     *explicit, options = inspect.signature(function).parameters

@@ -265,9 +265,8 @@ def test_first_given_system_is_baseline_in_any_order():
 def test_report_has_order_and_letters_of_comparison(order):
     manifest = tb.report(SYSTEMS, [REFERENCE], order=order, samples=9).to_dict()
     expected = compare(SYSTEMS, [REFERENCE], order=order, samples=9)
-    assert manifest["systems"] == [
-        {"name": name, "letter": expected[name]["letter"]} for name in expected
-    ]
+    letters = {one["name"]: one["letter"] for one in manifest["systems"]}
+    assert [*letters.items()] == [(name, expected[name]["letter"]) for name in expected]
     assert manifest["comparison"] == expected.to_dict()
 
 

@@ -14,6 +14,7 @@ SYSTEMS = {name: EXAMPLES / f"{name}.en" for name in ("birch", "cedar")}
 REFERENCE = EXAMPLES / "reference.a.en"
 DOCUMENTS = EXAMPLES / "documents.txt"
 FEW_SAMPLES = {"samples": 99, "confidence": 99}
+BY_DOCUMENTS = {"documents": DOCUMENTS, "resample": "documents"}
 
 
 def compare_columns(columns, documents, **options) -> Comparison:
@@ -29,7 +30,7 @@ def kinds(comparison) -> set[str]:
 @pytest.fixture(scope="module")
 def by_documents() -> Comparison:
     """Return the example systems, with documents as resampling unit."""
-    return compare(SYSTEMS, REFERENCE, documents=DOCUMENTS, resample="documents", **FEW_SAMPLES)
+    return compare(SYSTEMS, REFERENCE, **BY_DOCUMENTS, **FEW_SAMPLES)
 
 
 def test_document_resampling_equals_paired_tests(by_documents):
@@ -54,9 +55,7 @@ def test_resampling_unit_is_reported(by_documents):
     assert metric == BLEU(effective_order=False)
     assert "10 documents are too few" in str(by_documents)
     assert kinds(by_documents) == {"few documents"}
-    single_system = compare(
-        {"cedar": SYSTEMS["cedar"]}, REFERENCE, documents=DOCUMENTS, resample="documents"
-    )
+    single_system = compare({"cedar": SYSTEMS["cedar"]}, REFERENCE, **BY_DOCUMENTS)
     assert "resamples of the documents" in single_system.to_dict()["reading"]
 
 
@@ -136,9 +135,7 @@ def test_few_documents_give_note(count, message):
 
 
 def test_report_contains_same_comparison(by_documents):
-    page = truebleu.report(
-        SYSTEMS, REFERENCE, documents=DOCUMENTS, resample="documents", **FEW_SAMPLES
-    )
+    page = truebleu.report(SYSTEMS, REFERENCE, **BY_DOCUMENTS, **FEW_SAMPLES)
     for view in (page, truebleu.report(by_documents)):
         assert view.to_dict()["comparison"] == by_documents.to_dict()
 
@@ -148,10 +145,7 @@ def test_report_contains_same_comparison(by_documents):
     [
         ({"resample": "documents"}, "resample: 'documents' needs the document of each segment"),
         ({"resample": "words"}, "unknown resample 'words'"),
-        (
-            {"resample": "documents", "documents": DOCUMENTS, "test": "bs-sacrebleu"},
-            "resample: test 'bs-sacrebleu' supports only 'segments'",
-        ),
+        (BY_DOCUMENTS | {"test": "bs-sacrebleu"}, "test 'bs-sacrebleu' supports only 'segments'"),
     ],
 )
 def test_invalid_resampling_options_are_refused(options, message):

@@ -157,9 +157,8 @@ def test_invalid_file_is_refused(kind, write_scores):
 
 def test_different_segment_counts_are_refused(write_scores):
     content = json.dumps({"aspen": [1, 2], "birch": [1, 2, 3]})
-    with pytest.raises(
-        InputError, match=r"COMET, aspen: expected one number per segment \(3\), found 2"
-    ):
+    message = r"COMET, aspen: expected one number per segment \(3\), found 2"
+    with pytest.raises(InputError, match=message):
         tb.compare(None, None, metrics=(), scores={"COMET": write_scores(content)})
 
 

@@ -107,9 +107,8 @@ def test_hash_does_not_depend_on_storage_format(log_folder, truebleu_command):
     (log_folder / "one.latin").write_bytes("\n".join(FIRST).encode("latin-1"))
     rows = [f"{i}\t{a}\t{b}" for i, (a, b) in enumerate(zip(FIRST, REFERENCE, strict=True))]
     (log_folder / "table").write_text("\n".join(rows))
-    (log_folder / "refs").write_text(
-        "".join(f"{a}\t{b}\n" for a, b in zip(REFERENCE, SECOND, strict=True))
-    )
+    pairs = zip(REFERENCE, SECOND, strict=True)
+    (log_folder / "refs").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
     for words in (
         ["ref", "-i", "one.gz"],
         ["ref", "-i", "one.latin", "-e", "latin-1"],
@@ -270,10 +269,7 @@ def test_device_is_refused_as_log():
         ({"score": float("nan")}, ""),
         ({"time": "2026-01-02"}, "'time': expected a time with a zone"),
         ({"segments": 0}, "'segments': expected an integer of 1 or more, found 0"),
-        (
-            {"hypothesis": {"file": "a", "sha256": "12"}},
-            "'hypothesis': expected a file with its",
-        ),
+        ({"hypothesis": {"file": "a", "sha256": "12"}}, "'hypothesis': expected a file with its"),
         ({"references": []}, "'references': expected a list of files"),
         ({"note": 3}, "'note': expected a string, found 3"),
         ({"signature": ...}, "missing key 'signature'"),

@@ -89,10 +89,8 @@ def test_list_of_lists_is_one_run_for_tokenized_metric():
     tokens = [line.split() for line in LINES]
     references = [[one] for one in tokens]
     metric = BLEU(tokenize="none")
-    token_comparison = compare(
-        {"a": tokens, "b": tokens}, references, metrics=[metric], **FEW_SAMPLES
-    )
-    assert token_comparison["a"]["runs"] == 1
+    systems = {"a": tokens, "b": tokens}
+    assert compare(systems, references, metrics=[metric], **FEW_SAMPLES)["a"]["runs"] == 1
     runs = {"a": {"1": tokens, "2": tokens}, "b": tokens}
     assert compare(runs, references, metrics=[metric], **FEW_SAMPLES)["a"]["runs"] == 2
     # Errors about tokens are still reported.

@@ -86,10 +86,8 @@ def test_float_format_equals_python_repr(run):
 @pytest.fixture(scope="module")
 def manifest():
     systems = {"good": GOOD, "=poor|_%": POOR, "@néw\u200b": GOOD[1:] + GOOD[:1]}
-    example_report = report(
-        systems, REFERENCES, metrics=["bleu", "chrf", "ter"], samples=200, confidence=200
-    )
-    return example_report.to_dict()
+    options = {"metrics": ["bleu", "chrf", "ter"], "samples": 200, "confidence": 200}
+    return report(systems, REFERENCES, **options).to_dict()
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +95,10 @@ def content(manifest):
     return manifest["comparison"]
 
 
-@pytest.mark.parametrize("separator", [",", "\t"])
-def test_delimited_export_equals_compare(run, content, separator):
+@pytest.mark.parametrize(("separator", "write"), [(",", Comparison.csv), ("\t", Comparison.tsv)])
+def test_delimited_export_equals_compare(run, content, separator, write):
     [result] = run(comparisons=[[content, separator]])["comparisons"]
-    assert result["rows"] == (
-        Comparison(content).csv() if separator == "," else Comparison(content).tsv()
-    )
+    assert result["rows"] == write(Comparison(content))
 
 
 def test_unsafe_export_keeps_formulas(run, content):

@@ -92,23 +92,19 @@ def compute_python_numbers(metric, hypotheses, references):
     table = metric.statistics(hypotheses, references)
     rows = table.tolist()
     subset_rows = [rows[i] for i in SUBSET]
-    subset_texts = [texts[i] for texts in (hypotheses, references) for i in SUBSET]
+    subset_texts = [[texts[i] for i in SUBSET] for texts in (hypotheses, references)]
+    groups = [i % 3 == 1 for i in range(len(rows))]
     numbers = {
         "columns": [list(column) for column in zip(*rows, strict=True)],
         "segments": list(metric.segments(hypotheses, references)),
         "corpus": metric.score(hypotheses, references).value,
-        "subset": metric.score(subset_texts[: len(SUBSET)], subset_texts[len(SUBSET) :]).value,
+        "subset": metric.score(*subset_texts).value,
         "sums": [sum(column) for column in zip(*subset_rows, strict=True)],
         "rows": [number for row in subset_rows for number in row],
         "single": compute_interval_ends(metric, {"one": table}),
         "paired": compute_interval_ends(metric, {"one": table, "two": table}),
-        "few": compute_interval_ends(
-            metric,
-            {"one": metric.statistics(subset_texts[: len(SUBSET)], subset_texts[len(SUBSET) :])},
-        ),
-        "documents": compute_interval_ends(
-            metric, {"one": table}, [i % 3 == 1 for i in range(len(rows))]
-        ),
+        "few": compute_interval_ends(metric, {"one": metric.statistics(*subset_texts)}),
+        "documents": compute_interval_ends(metric, {"one": table}, groups),
     }
     if not metric.is_mean:
         totals = [sum(column) for column in zip(*rows, strict=True)]
@@ -160,14 +156,10 @@ def check_lists(run_kernel, systems, references, metric, limit):
     columns = list(zip(*references, strict=True))
     pairs = [(0, 1), (1, None)] if len(systems) > 1 else [(0, None)]
     corpus = build_corpus(systems, references, metric)
-    previous_limits = distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS
-    distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = limit, 1
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distinctive_ngrams, "MAX_LIST_LENGTH", limit)
+        patch.setattr(distinctive_ngrams, "MAX_EXAMPLE_SEGMENTS", 1)
         expected_lists = distinctive_ngrams.list_distinctive_ngrams(corpus, metric, pairs)["pairs"]
-    finally:
-        distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = (
-            previous_limits
-        )
     request = {
         "recipe": browser_kernel.get_kernel_settings(metric),
         "n": len(references),

@@ -1,6 +1,7 @@
 """Colours of the page: contrast, and distinctness for colour-blind readers."""
 
 import itertools
+import math
 import re
 
 import pytest
@@ -71,15 +72,10 @@ def to_lab(rgb):
 
 def compute_distance(first, second):
     """Return the smallest distance of two colours over all kinds of vision (ΔE 1976)."""
+    colours = to_linear_rgb(first), to_linear_rgb(second)
     return min(
-        sum(
-            (x - y) ** 2
-            for x, y in zip(
-                *(to_lab(multiply(m, to_linear_rgb(c))) for c in (first, second)), strict=True
-            )
-        )
-        ** 0.5
-        for m in VISION_MATRICES.values()
+        math.dist(*(to_lab(multiply(matrix, colour)) for colour in colours))
+        for matrix in VISION_MATRICES.values()
     )
 
 
@@ -107,6 +103,5 @@ def test_static_pages_have_same_colours(name):
 def test_badge_letters_have_enough_contrast():
     dark = set(re.findall(r"\.badge\.sys-(\d)(?=[^{}]*\{ color: #10141c; \})", CSS))
     for number, colour in enumerate(SYSTEM_COLOURS):
-        assert compute_contrast(colour, "#10141c" if str(number) in dark else "#ffffff") >= 4.5, (
-            colour
-        )
+        letter_colour = "#10141c" if str(number) in dark else "#ffffff"
+        assert compute_contrast(colour, letter_colour) >= 4.5, colour

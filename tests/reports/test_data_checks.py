@@ -303,12 +303,10 @@ def test_simple_flags_equal_definition(corpus, data):
     sources = [data.draw(st.sampled_from(hypotheses) | texts(4)) for _ in hypotheses]
     width = max(map(len, references))
     streams = [[row[i] if i < len(row) else None for row in references] for i in range(width)]
-    flag_sets = find_flags_by_role([hypotheses], streams, sources).get(
-        "system0", [set()] * len(hypotheses)
-    )
-    for hypothesis, row, source, flags in zip(
-        hypotheses, references, sources, flag_sets, strict=True
-    ):
+    flags_by_role = find_flags_by_role([hypotheses], streams, sources)
+    flag_sets = flags_by_role.get("system0", [set()] * len(hypotheses))
+    rows = zip(hypotheses, references, sources, flag_sets, strict=True)
+    for hypothesis, row, source, flags in rows:
         stripped = hypothesis.strip()
         assert ("empty" in flags) is not stripped
         assert ("outer-space" in flags) is bool(stripped and stripped != hypothesis)

@@ -60,9 +60,8 @@ def test_page_without_human_scores_has_no_section():
 def test_system_names_are_escaped():
     names = {"<b>cedar": SYSTEMS["cedar"], 'b"&': SYSTEMS["birch"]}
     human = {name: [float(i % 5) for i in range(SEGMENTS)] for name in names}
-    page = tb.report(
-        names, GERMAN / "reference.a.en", human=human, confidence=20, samples=20
-    ).html()
+    options = {"human": human, "confidence": 20, "samples": 20}
+    page = tb.report(names, GERMAN / "reference.a.en", **options).html()
     section = page.partition('<div id="people"')[2].partition('<div id="app"')[0]
     assert "<b>" not in section
     assert "&lt;b&gt;cedar" in section

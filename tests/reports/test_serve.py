@@ -382,11 +382,11 @@ def test_files_on_disk_give_same_page(tmp_path, kind):
         path.write_bytes(gzip.compress(data) if kind == "gzip" else data)
         return File(path, column, encoding)
 
-    def build_data(*, on_disk):
-        system, reference, source = map(write_file, ("good", "ref", "src"))
-        return make_data({"good": system}, [reference], source=source, on_disk=on_disk)
-
-    in_memory, on_disk = build_data(on_disk=False), build_data(on_disk=True)
+    system, reference, source = map(write_file, ("good", "ref", "src"))
+    in_memory, on_disk = (
+        make_data({"good": system}, [reference], source=source, on_disk=is_on_disk)
+        for is_on_disk in (False, True)
+    )
     assert on_disk.build_manifest() == in_memory.build_manifest()
     assert on_disk.encode_numeric_blocks() == in_memory.encode_numeric_blocks()
     with run_server(on_disk) as server:

@@ -114,9 +114,8 @@ def test_equal_outputs_have_same_score():
 def test_insignificant_difference_is_explained():
     nearly_equal = ["the cat is on the mat", *GOOD[1:]]
     sentence = make_sentence(build_manifest({"a": GOOD, "b": nearly_equal}))
-    assert sentence.endswith(
-        "not significant at 0.05: a difference of this size can arise by chance."
-    )
+    end = "not significant at 0.05: a difference of this size can arise by chance."
+    assert sentence.endswith(end)
 
 
 def test_one_segment_gives_no_interval():
@@ -130,9 +129,8 @@ def test_one_segment_gives_no_interval():
 
 def test_table_has_all_systems_and_metrics():
     manifest = build_manifest(metrics=["bleu", "ter"])
-    over, head, good, poor = parse_rows(
-        static_summary.render_summary(manifest).partition("</table>")[0]
-    )
+    summary = static_summary.render_summary(manifest)
+    over, head, good, poor = parse_rows(summary.partition("</table>")[0])
     assert over == ["", "system", "BLEU ↑", "TER ↓"]
     assert head == ["score", "Δ from B", "cluster"] * 2
     best, baseline = manifest["comparison"]["systems"]

@@ -429,6 +429,7 @@ def test_unmatched_ids_give_error_or_are_skipped(truebleu_command, read_error, c
         ("broken.parquet", 1, "broken.parquet"),
         ("refs.parquet -i hyps.parquet", 2, "needs an id column"),
         ("both.parquet --join id", 2, "--join has no effect without -i"),
+        ("both.parquet --unjoined skip", 2, "--unjoined has no effect without -i"),
         ("both.parquet text.txt", 2, "text.txt is a text file and both.parquet is a table"),
         ("text.txt -i text.txt --by x", 2, "--by needs tables"),
         ("both.parquet -nr 2", 2, "--ref-column"),

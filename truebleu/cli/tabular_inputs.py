@@ -58,8 +58,9 @@ class Tables:
             warn_about_signatures(options, len(self.refs), {})
         hypothesis_columns: list[str] = list(dict.fromkeys(options.hyp_column or ["hyp"]))
         if options.input is None:
-            if self.join and not paired:
-                raise UsageError("--join has no effect without -i/--input")
+            for option in () if paired else ("join", "unjoined"):
+                if getattr(options, option):
+                    raise UsageError(f"--{option} has no effect without -i/--input")
             names = hypothesis_columns
             if names == ["hyp"]:
                 # The column name "hyp" does not name a system, but the table does.

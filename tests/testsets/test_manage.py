@@ -29,12 +29,14 @@ def path(archives, tmp_path) -> str:
 
 def test_pattern_and_pair_select_test_sets():
     assert len(operations.list_test_sets()) == 67 + len(catalogue.load_builtin_registry()["more"])
-    names = [each["name"] for each in operations.list_test_sets("wmt2*", "liv-en")]
-    assert names == ["wmt22"]
-    assert {each["name"] for each in operations.list_test_sets("google")} == {
-        f"wmt19/google/{each}" for each in ("ar", "arp", "wmtp", "hqr", "hqp", "hqall")
-    }
-    assert [each["name"] for each in operations.list_test_sets(langpair="eng-deu")] == ["ntrex"]
+
+    def list_names(*arguments, **options):
+        return [each["name"] for each in operations.list_test_sets(*arguments, **options)]
+
+    assert list_names("wmt2*", "liv-en") == ["wmt22"]
+    google_names = [f"wmt19/google/{each}" for each in ("ar", "arp", "wmtp", "hqr", "hqp", "hqall")]
+    assert sorted(list_names("google")) == sorted(google_names)
+    assert list_names(langpair="eng-deu") == ["ntrex"]
     (summary,) = operations.list_test_sets("wmt22")
     assert (summary["here"], summary["size"], summary["segments"]["en-de"]) == (False, None, 2037)
     assert not operations.list_test_sets("nothing")
@@ -42,12 +44,8 @@ def test_pattern_and_pair_select_test_sets():
 
 def test_description_downloads_nothing(archives, path):
     before = operations.describe_test_set("made", "de-en")
-    assert (before["here"], before["pair"], before["sources"], archives.requests) == (
-        False,
-        None,
-        [],
-        0,
-    )
+    assert (before["here"], before["pair"], before["sources"]) == (False, None, [])
+    assert archives.requests == 0
     assert (before["licence"], before["released"]) == ("research", "2024")
     assert before["preferred"] == {"de-en": ["A"]}
     assert before["archives"][0]["address"].endswith("made.tar.gz")
@@ -188,29 +186,25 @@ def test_verification_finds_changed_files(path):
     source_path.write_bytes(source_path.read_bytes().replace(b"Hund", b"Huhn"))
     # Opening the set would not detect the change.
     os.utime(source_path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    (changed_file,) = [each for each in operations.verify_test_sets() if each["problem"]]
-    assert (changed_file["path"], changed_file["problem"]) == (
-        str(source_path),
-        "changed since it was extracted",
-    )
+
+    def list_problems():
+        files = operations.verify_test_sets()
+        return {each["path"]: each["problem"] for each in files if each["problem"]}
+
+    assert list_problems() == {str(source_path): "changed since it was extracted"}
     archive = next(source_path.parents[1].glob("raw/*.gz"))
     archive.write_bytes(b"half")
-    assert {each["path"] for each in operations.verify_test_sets() if each["problem"]} == {
-        str(source_path),
-        str(archive),
-    }
+    assert list_problems().keys() == {str(source_path), str(archive)}
 
 
 def test_path_and_removal_follow_cache(path):
-    with pytest.raises(
-        tb.InputError, match=r"made is not on this machine. Run: truebleu testset get made"
-    ):
+    message = "made is not on this machine. Run: truebleu testset get made"
+    with pytest.raises(tb.InputError, match=message):
         operations.find_folder("made")
     test_set = tb.testset("made", "de-en")
-    assert test_set.path("src") == os.path.join(operations.find_folder("made", "de-en"), "src.txt")
-    assert operations.find_folder("made") == str(
-        Path(operations.find_folder("made", "de-en")).parent
-    )
+    pair_folder = Path(operations.find_folder("made", "de-en"))
+    assert test_set.path("src") == str(pair_folder / "src.txt")
+    assert operations.find_folder("made") == str(pair_folder.parent)
     removed = operations.remove_test_set("made")
     assert removed["folders"] == [operations.describe_test_set("made")["folder"]]
     assert removed["size"] > 1000
@@ -239,12 +233,10 @@ def test_check_requests_each_url_once(archives, path, monkeypatch, capsys):
     assert entry.archives[0].md5 in line
     assert archives.requests == 1
     assert __main__.check_archives(size_only=True) == 0
-    wrong_archive = catalogue.Archive(
-        entry.archives[0].address, "0" * 32, mirrors=("http://127.0.0.1:9/",)
-    )
-    monkeypatch.setattr(
-        catalogue, "load_entries", lambda: {"made": replace(entry, archives=(wrong_archive,))}
-    )
+    mirrors = ("http://127.0.0.1:9/",)
+    wrong_archive = catalogue.Archive(entry.archives[0].address, "0" * 32, mirrors=mirrors)
+    wrong_entry = replace(entry, archives=(wrong_archive,))
+    monkeypatch.setattr(catalogue, "load_entries", lambda: {"made": wrong_entry})
     assert __main__.check_archives() == 1
     output = capsys.readouterr().out
     assert f"not {'0' * 32}" in output
@@ -252,10 +244,6 @@ def test_check_requests_each_url_once(archives, path, monkeypatch, capsys):
 
 
 def test_unknown_command_prints_usage():
-    process = subprocess.run(
-        [sys.executable, "-m", "truebleu.testsets", "x"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "truebleu.testsets", "x"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stderr[:12]) == (2, "usage: pytho")

@@ -76,13 +76,8 @@ print(outcomes)
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_changing_file_gives_score_or_error(tmp_path, workers, seed):
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(tmp_path), str(workers), str(seed)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    command = [sys.executable, "-c", CHILD, str(tmp_path), str(workers), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, (done.returncode, done.stderr)
 
 
@@ -112,13 +107,8 @@ def test_truncation_error_names_new_size(tmp_path):
             print(error)
     """
     path = tmp_path / "text"
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=600,
-    )
+    command = [sys.executable, "-c", textwrap.dedent(code), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout == (
         f"references ({path}): file changed while it was being read (expected 2300000 bytes, found "
         "300000). Score it again when no program writes to it\n"

@@ -429,9 +429,8 @@ def test_files_of_different_lengths_and_empty_files_are_refused(
 
 def test_missing_column_is_refused(write):
     table = write("table.tsv", ["a\tb", "c"])
-    with pytest.raises(
-        InputError, match=r"(?s)table\.tsv.*line 2.*at least 2 tab-separated columns"
-    ):
+    message = r"(?s)table\.tsv.*line 2.*at least 2 tab-separated columns"
+    with pytest.raises(InputError, match=message):
         truebleu.bleu(File(table, column=2), ["b", "d"])
 
 

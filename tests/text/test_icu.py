@@ -49,9 +49,8 @@ def test_invalid_locale_is_refused(name):
 
 def test_missing_icu_names_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "icu4py", None)
-    with pytest.raises(
-        ImportError, match=r"icu:th is not installed: pip install 'truebleu\[icu\]'"
-    ):
+    message = r"icu:th is not installed: pip install 'truebleu\[icu\]'"
+    with pytest.raises(ImportError, match=message):
         tb.tokenize(THAI, "icu:th")
     with pytest.raises(ValueError, match="pip install"):
         icu.parse_signature_label("icu-78.1-th")

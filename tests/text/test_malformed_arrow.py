@@ -67,11 +67,8 @@ def test_offsets(offsets, message, code):
 
 
 def test_offsets_around_a_slice_do_not_count():
-    column = strings(9, 0, 2, 6, offset=1)
-    assert (
-        BLEU().score(column, ["ab", "cdef"]).value
-        == BLEU().score(["ab", "cdef"], ["ab", "cdef"]).value
-    )
+    column, texts = strings(9, 0, 2, 6, offset=1), ["ab", "cdef"]
+    assert BLEU().score(column, texts).value == BLEU().score(texts, texts).value
     sliced = strings(0, 2, 3, 1)
     assert BLEU().statistics(sliced.slice(0, 2), ["ab", "c"]).shape == (2, 10)
     with pytest.raises(InputError, match=rf"{WRONG}: entry 0 has descending offsets 3 and 1"):

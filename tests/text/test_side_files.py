@@ -26,9 +26,8 @@ def test_labels_are_read_from_file_or_values(write):
 @pytest.mark.parametrize("as_file", [True, False])
 def test_wrong_number_of_labels_is_refused(write, as_file):
     column = write("a\n") if as_file else ["a"]
-    with pytest.raises(
-        InputError, match=r"has 1 segment, but the systems have 2. Provide one entry"
-    ):
+    message = "has 1 segment, but the systems have 2. Provide one entry"
+    with pytest.raises(InputError, match=message):
         list(read_segment_labels("documents", column, 2))
 
 

@@ -153,10 +153,8 @@ def check_wandb(text, example_folder, **_):
     run_section("Weights & Biases", make_results(text))
     wandb.teardown()
     first, second = read_offline_records(example_folder, "history")
-    assert (
-        first["dev/BLEU"]
-        == tb.bleu(read_example_lines("birch.en")[:20], text.references[:20]).value
-    )
+    birch = read_example_lines("birch.en")[:20]
+    assert first["dev/BLEU"] == tb.bleu(birch, text.references[:20]).value
     assert {"report/path", "comparison/path", "comparison_table/path", "segments/path"} <= {*second}
 
 

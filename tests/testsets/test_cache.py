@@ -163,10 +163,8 @@ def test_archive_with_expected_text_is_verified_by_content(archives, tmp_path):
     test_set = tb.testset("made", "de-en", registry=path)
     # Fields without a checksum are not verified and are skipped.
     assert test_set.fields == ["src", "ref:A"]
-    assert (
-        operations.describe_test_set("made", "de-en", registry=path)["sources"][0]["verified"]
-        == "content"
-    )
+    (source,) = operations.describe_test_set("made", "de-en", registry=path)["sources"]
+    assert source["verified"] == "content"
     operations.verify_test_sets("made", registry=path)
     shutil.rmtree(get_entry_folder(path) / "de-en")
     request_count = archives.requests

@@ -113,9 +113,8 @@ def test_added_archive_is_recognized_by_checksum(archives, path, tmp_path):
     md5 = hashlib.md5(b"other").hexdigest()
     with pytest.raises(tb.InputError, match=f"no archive in the catalogue has its MD5 {md5}"):
         operations.add_test_set(str(tmp_path / "other"))
-    with pytest.raises(
-        tb.InputError, match=r"is not an archive of made \(expected made\.tar\.gz \(MD5"
-    ):
+    message = r"is not an archive of made \(expected made\.tar\.gz \(MD5"
+    with pytest.raises(tb.InputError, match=message):
         operations.add_test_set(str(tmp_path / "other"), "made")
     with pytest.raises(tb.InputError, match="cannot be read: No such file"):
         operations.add_test_set(str(tmp_path / "none"))

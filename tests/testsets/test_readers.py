@@ -163,9 +163,8 @@ def test_user_can_add_flores_folder(tmp_path, form):
             (folder / part / name).write_text(join_lines(lines))
     rows = ["URL\tdomain\ttopic", *(f"u{number // 2}\tnews\tx" for number in range(4))]
     (folder / "metadata_devtest.tsv").write_text(join_lines(rows))
-    with pytest.raises(
-        tb.InputError, match=r"truebleu testset add FOLDER --name flores200/devtest"
-    ):
+    message = r"truebleu testset add FOLDER --name flores200/devtest"
+    with pytest.raises(tb.InputError, match=message):
         list(operations.fetch_test_sets(["flores200/devtest"]))
     (added,) = operations.add_test_set(str(folder), "flores200/devtest")
     assert added["name"] == "flores200/devtest"

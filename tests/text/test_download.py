@@ -566,9 +566,8 @@ def test_unsafe_url_is_refused(place, address):
 def test_https_redirect_to_http_is_refused():
     limits = http_transfer.TransferLimits(None, 1, None)
     limits.check_url("https://b.test/", "https://a.test/")
-    with pytest.raises(
-        http_transfer.TransferError, match=r"https://a.test/ redirects to http://127.0.0.1/"
-    ):
+    message = r"https://a.test/ redirects to http://127.0.0.1/"
+    with pytest.raises(http_transfer.TransferError, match=message):
         limits.check_url("http://127.0.0.1/", "https://a.test/")
 
 

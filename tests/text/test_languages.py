@@ -148,11 +148,8 @@ def test_default_tokenizers_equal_sacrebleus():
     from sacrebleu.metrics import BLEU
 
     for tag, name in BLEU._TOKENIZER_MAP.items():
-        assert (
-            languages.get_target_language(tag).tokenizer
-            == languages.get_target_language(f"en-{tag}").tokenizer
-            == name
-        )
+        for target in (tag, f"en-{tag}"):
+            assert languages.get_target_language(target).tokenizer == name
 
 
 # ---- advice ----

@@ -128,16 +128,13 @@ def document_frequencies(
     return _count_frequencies(images)
 
 
-NgramCounts = list[dict[str, int]]
+NgramCounts = list[Counter[str]]
 
 
 def _count_orders(tokens: Sequence[str], max_order: int) -> NgramCounts:
     """Return the counts of each order, by first occurrence, with n-grams joined by spaces."""
-    counts: NgramCounts = []
-    for order in range(1, max_order + 1):
-        windows = zip(*(tokens[i:] for i in range(order)), strict=False)
-        counts.append(dict(Counter(map(" ".join, windows))))
-    return counts
+    orders = range(1, max_order + 1)
+    return [Counter(map(" ".join, tokenizers.iterate_ngrams(tokens, n))) for n in orders]
 
 
 def _count_frequencies(images: Sequence[Iterable[NgramCounts]]) -> DocumentFrequencies:

@@ -31,6 +31,7 @@ from operator import itemgetter
 from truebleu.text import download
 from truebleu.text.operating_system import write_atomically
 from truebleu.text.terminal_layout import print_wrapped
+from truebleu.text.tokenizers import iterate_ngrams
 
 # Part of the file name, which changes when files of earlier releases become invalid.
 VERSION = "1"
@@ -92,7 +93,7 @@ def list_phrases(all_texts: Iterable[str]) -> set[str] | None:
     for text in texts:
         words = WORD.findall(SINGLE_DOT.sub("", text.lower()))
         for n in range(1, MAX_WORDS + 1):
-            phrases.update(map(" ".join, zip(*(words[i:] for i in range(n)), strict=False)))
+            phrases.update(map(" ".join, iterate_ngrams(words, n)))
     return phrases
 
 

@@ -17,7 +17,6 @@ from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import COMPENSATED, round_to_single, sum_like_numpy
 from truebleu.significance.resampled_metric import check_memory
-from truebleu.text.argument_checks import Record
 
 # BLEU parameters and smoothing methods that sacreBLEU supports.
 BLEU_PARAMETERS = (
@@ -27,23 +26,17 @@ SMOOTHING = ("exp", "floor", "add-k", "none")
 
 # Number of trials whose sums are in memory at the same time.
 TRIALS_PER_BLOCK = 2000
-
-
-class ResampledScores(Record):
-    """Scores of resampled test sets."""
-
-    values: Sequence[float]
-    is_single_precision: bool
-    """True if NumPy would store the scores in single precision."""
+# Scores of resampled test sets, and whether NumPy would store them in single precision.
+ResampledScores = tuple[_kernel.Scores, bool]
 
 
 def count_larger_differences(
     system: ResampledScores, baseline: ResampledScores, difference: float
 ) -> int:
     """Return the number of centred resampled differences that exceed the observed difference."""
-    is_single = system.is_single_precision and baseline.is_single_precision
-    round_number = round_to_single if is_single else float
-    pairs = zip(system.values, baseline.values, strict=True)
+    (values, is_single), (baseline_values, is_baseline_single) = system, baseline
+    round_number = round_to_single if is_single and is_baseline_single else float
+    pairs = zip(values, baseline_values, strict=True)
     gaps = [abs(round_number(a - b)) for a, b in pairs]
     mean = round_number(sum_like_numpy(gaps, round_number) / len(gaps))
     limit = round_number(difference)
@@ -64,8 +57,7 @@ def bootstrap_scores(
         return [[] for _ in measures]
     columns = sum(table.width for table, _ in parts)
     check_memory(len(parts[0][0]), columns, workers, "single")
-    score_columns = _kernel.SingleStack(parts).bootstrap(stream, resamples, workers)
-    scores = (ResampledScores(values.tolist(), single) for values, single in score_columns)
+    scores = iter(_kernel.SingleStack(parts).bootstrap(stream, resamples, workers))
     return [list(islice(scores, len(tables))) for _, tables in measures]
 
 

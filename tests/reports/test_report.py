@@ -71,9 +71,8 @@ def test_statistics_and_scores_equal_metric(name):
 def test_external_scores_are_columns():
     dice = random.Random(2)
     external_scores = {name: [dice.random() for _ in GOOD] for name in SYSTEMS}
-    report_page = make_page(
-        scores={"COMET": external_scores}, lower_is_better="COMET", confidence=99, samples=99
-    )
+    options = {"lower_is_better": "COMET", "confidence": 99, "samples": 99}
+    report_page = make_page(scores={"COMET": external_scores}, **options)
     [column] = report_page.manifest["columns"]
     assert column["name"] == column["label"] == column["column"] == "COMET"
     assert column["signature"] == "given|sha256:a7afd478"
@@ -131,11 +130,7 @@ def test_further_settings_are_not_compared():
 @pytest.mark.parametrize(
     ("metrics", "also", "labels"),
     [
-        (
-            ["bleu"],
-            ["tokenize=intl,char", "lowercase"],
-            ["BLEU", "BLEU tok:intl", "BLEU tok:char", "BLEU case:lc"],
-        ),
+        (["bleu"], ["tokenize=intl,char"], ["BLEU", "BLEU tok:intl", "BLEU tok:char"]),
         (["bleu"], "tokenize=intl+lowercase", ["BLEU", "BLEU case:lc tok:intl"]),
         (["bleu", "chrf"], ["lowercase"], ["BLEU", "chrF2", "BLEU case:lc", "chrF2 case:lc"]),
         # The report has the setting already.

@@ -168,9 +168,8 @@ def test_summary_links_opposite_winners_to_segments(open_report, external_scores
     assert re.match(r"BLEU \(\+[\d.]+, p = [\d.]+\) and chrF2 \(.*\) prefer alder to cedar, ", text)
     assert f"{name} prefers cedar (+0." in text
     # The note must not be repeated at the end.
-    assert (
-        tab.locator("main.view").text_content().count(text.removesuffix(" Show the segments")) == 1
-    )
+    note = text.removesuffix(" Show the segments")
+    assert tab.locator("main.view").text_content().count(note) == 1
     rows = tab.locator(".overview tbody tr")
     clusters = {
         row.locator("bdi").inner_text(): "".join(row.locator("td").all_inner_texts()[2::3])
@@ -203,9 +202,8 @@ def test_views_without_contents_are_left_out(open_report, names, metrics):
     for title, view in titles.items():
         sheet.navigate(f"#{view}")
         expect(tab.locator("main.view h1")).to_have_text(title)
-        expect(tab.locator("main.view .empty")).to_have_text(
-            "This report has no data for this view."
-        )
+        message = "This report has no data for this view."
+        expect(tab.locator("main.view .empty")).to_have_text(message)
 
 
 def test_unknown_metric_in_url_shows_first_two(example, open_report):

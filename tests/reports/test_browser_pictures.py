@@ -243,15 +243,11 @@ def test_systems_by_quality_and_latency_have_pareto_line(open_report):
     made = report(OUTPUTS, REFERENCES, metrics=["bleu", "chrf"], scores=scores, check_text=False)
     tab = open_report(made).navigate("#pictures?picture=systems")
     # Latency comes first, because lower values are better.
-    assert tab.get_by_label("By", exact=True).locator("option").all_text_contents() == [
-        *("LAAL", "chrF2")
-    ]
+    options = tab.get_by_label("By", exact=True).locator("option").all_text_contents()
+    assert options == ["LAAL", "chrF2"]
     rows = {row[0].split()[-1]: row[1:] for row in read_table_cells(tab)}
-    assert {name: row[2] for name, row in rows.items()} == {
-        "slow": "yes",
-        "fast": "yes",
-        "poor": "",
-    }
+    on_line = {name: row[2] for name, row in rows.items()}
+    assert on_line == {"slow": "yes", "fast": "yes", "poor": ""}
     assert {name: parse_number(row[1]) for name, row in rows.items()} == LAGS
     bleu = {name: round(tb.bleu(text, REFERENCES).value, 2) for name, text in OUTPUTS.items()}
     assert {name: parse_number(row[0]) for name, row in rows.items()} == bleu
@@ -289,9 +285,8 @@ def test_density_integrates_to_one(run_modules):
 
 def test_blocks_cover_all_segments_in_order(run_modules):
     sizes = [1, 9, 128, 2037, 100_000]
-    for n, blocks in zip(
-        sizes, run_modules("pictures.mjs", {"blocks": sizes})["blocks"], strict=True
-    ):
+    blocks_by_size = run_modules("pictures.mjs", {"blocks": sizes})["blocks"]
+    for n, blocks in zip(sizes, blocks_by_size, strict=True):
         assert blocks[0][0] == 0
         assert blocks[-1][1] == n
         assert all(a[1] == b[0] for a, b in pairwise(blocks))

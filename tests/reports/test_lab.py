@@ -70,9 +70,8 @@ def test_page_is_reproducible_and_self_contained(tmp_path):
     assert page == create_playground().to_bytes() == create_playground().html().encode()
     assert b"connect-src 'none'" in page
     assert not re.search(rb"(?:src|href)=[\"']?http", page)
-    assert repr(create_playground()) == (
-        f"<Playground of {len(page):,} bytes; save(path) writes the page>"
-    )
+    text = f"<Playground of {len(page):,} bytes; save(path) writes the page>"
+    assert repr(create_playground()) == text
 
 
 def test_missing_kernel_is_explained(monkeypatch, capsys):
@@ -190,9 +189,8 @@ def check_bleu(state, score, metric, hypothesis, references):
     used = [p for p, total in zip(score.precisions, score.totals, strict=True) if total]
     if state["terms"]:
         assert is_close(state["terms"][: len(used)], used)
-    assert state["orders"] == [
-        f"{m} of {t}" for m, t in zip(score.matches, score.totals, strict=True)
-    ]
+    counts = zip(score.matches, score.totals, strict=True)
+    assert state["orders"] == [f"{matches} of {total}" for matches, total in counts]
     assert state["tokens"] == [
         tb.tokenize(text, metric.tokenize, lowercase=metric.lowercase)
         for text in (hypothesis, *references)
@@ -258,9 +256,8 @@ def test_formula_terms_and_ngrams_highlight_each_other(page):
 
 def test_smoothing_is_shown_for_smoothed_orders(page):
     page.get_by_role("button", name="No matching 4-gram", exact=True).click()
-    assert page.locator(".smoothing li").all_text_contents() == [
-        "4-grams: 0 of 4 match; counted as 1/2."
-    ]
+    [sentence] = page.locator(".smoothing li").all_text_contents()
+    assert sentence == "4-grams: 0 of 4 match; counted as 1/2."
     assert page.locator(".term.smoothed .fraction").text_content() == "0.5 / 4"
     page.get_by_label("Smoothing").select_option("floor")
     type_text(page.get_by_label("Smoothing value"), "0.25")

@@ -54,7 +54,7 @@ BIN := $(VENV)/bin
 INTEGRATIONS := $(VENV)-integrations
 NEURAL := $(VENV)-neural
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
-KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.txt' \) -print 2>/dev/null)
+KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.txt' -o -name '*.bin' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: demo claims test test-rest test-all growth engines jupyter integrations neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels check-wheels test-wheels test-sdist reproducible rehearse format docs clean help

@@ -76,7 +76,7 @@ def test_source_distribution_has_build_files(source_folder):
         assert (source_folder / name).read_bytes(), name
     for folder, kinds in {
         "truebleu": (".py", ".pyi", ".js", ".css"),
-        "kernel/src": (".rs",),
+        "kernel/src": (".rs", ".txt", ".bin"),
         "examples": (".md", ".txt", ".de", ".en", ".zh"),
     }.items():
         for path in (ROOT / folder).rglob("*"):

@@ -17,4 +17,4 @@ pub mod text;
 
 pub use column::TextColumn;
 pub use export::{create_schema, number_column, single_array_stream, struct_array};
-pub use interface::{ArrowArray, ArrowArrayStream, ArrowSchema};
+pub use interface::{ArrowArray, ArrowArrayStream, ArrowInput, ArrowSchema};

@@ -13,24 +13,25 @@ use crate::ngrams::{MAX_ORDER, Match, MatchScratch};
 use crate::simd::Vector;
 use crate::tokens::View;
 
-/// The rule that derives the effective reference length from several references.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReferenceLength {
-    /// The length closest to the hypothesis length; the shorter of two equally close lengths, as in
-    /// mteval and sacreBLEU.
-    Closest,
-    /// The closest length; the first of several equally close lengths.
-    ClosestFirst,
-    /// The closest length; the longer of two equally close lengths.
-    ClosestLonger,
-    /// The shortest length.
-    Shortest,
-    /// The longest length.
-    Longest,
-    /// The mean of all lengths, stored as an integer in units of 1 / [`PARTS`].
-    Average,
-    /// The mean of all lengths, rounded down.
-    AverageTruncated,
+named_enum! {
+    /// The rule that derives the effective reference length from several references.
+    ReferenceLength {
+        /// The length closest to the hypothesis length; the shorter of two equally close lengths, as
+        /// in mteval and sacreBLEU.
+        Closest = "closest",
+        /// The closest length; the first of several equally close lengths.
+        ClosestFirst = "closest-first",
+        /// The closest length; the longer of two equally close lengths.
+        ClosestLonger = "closest-longer",
+        /// The shortest length.
+        Shortest = "shortest",
+        /// The longest length.
+        Longest = "longest",
+        /// The mean of all lengths, stored as an integer in units of 1 / [`PARTS`].
+        Average = "average",
+        /// The mean of all lengths, rounded down.
+        AverageTruncated = "average-truncated",
+    }
 }
 
 /// The least common multiple of the integers from 1 to 16, so that a mean of up to 16 lengths is a
@@ -38,22 +39,6 @@ pub enum ReferenceLength {
 pub const PARTS: i64 = 720_720;
 
 impl ReferenceLength {
-    /// All rules and their names.
-    pub const NAMES: [(&str, Self); 7] = [
-        ("closest", Self::Closest),
-        ("closest-first", Self::ClosestFirst),
-        ("closest-longer", Self::ClosestLonger),
-        ("shortest", Self::Shortest),
-        ("longest", Self::Longest),
-        ("average", Self::Average),
-        ("average-truncated", Self::AverageTruncated),
-    ];
-
-    /// Return the rule with this name, or `None`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(rule_name, _)| *rule_name == name).map(|&(_, rule)| rule)
-    }
-
     /// Return the effective reference length of a segment that has at least one reference.
     #[inline(always)]
     fn effective_length(self, length: usize, references: &[View<'_>]) -> i64 {

@@ -128,7 +128,6 @@ fn satisfies_limit(row: &[i64], &(column, times, limit): &(usize, u64, usize)) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     /// Sum each column with 128-bit integers.
     fn sum_naively(values: &[i64], width: usize) -> Option<Vec<i64>> {
@@ -139,30 +138,8 @@ mod tests {
         columns.map(|column| i64::try_from(sum(column)).ok()).collect()
     }
 
-    /// Generate integers of every size, including the limits.
-    fn random_value() -> impl Strategy<Value = i64> {
-        let limits = vec![i64::MIN, i64::MAX, SMALL, -SMALL, SMALL - 1, -SMALL - 1, 1 << 62, 0];
-        prop_oneof![4 => 0..100_i64, 1 => prop::sample::select(limits), 1 => any::<i64>()]
-    }
-
-    proptest! {
-        #[test]
-        fn test_sums_are_exact_or_overflow(
-            width in 1..20_usize,
-            values in prop::collection::vec(random_value(), 0..600),
-        ) {
-            let values = &values[..values.len() / width * width];
-            prop_assert_eq!(sum_rows(values, width).ok(), sum_naively(values, width));
-            let mut sums = vec![0; width];
-            let is_exact = values.chunks_exact(width).all(|row| add_row(&mut sums, row));
-            if is_exact {
-                prop_assert_eq!(Some(sums), sum_naively(values, width));
-            }
-        }
-    }
-
     #[test]
-    fn test_long_sums_are_exact() {
+    fn test_long_sums_are_exact_or_overflow() {
         for width in [1, 3, 10, 300] {
             let lines = 2 * CHUNK + 3;
             let rows = (width * LANES.div_ceil(width)) / width * lines / 16 + 5;
@@ -177,20 +154,5 @@ mod tests {
         assert_eq!(sum_rows(&[1 << 62, 1 << 62, -(1 << 62)], 1).unwrap(), [1 << 62]);
         let mut sums = [1 << 62, 0];
         assert!(!add_row(&mut sums, &[1 << 62, 0]));
-    }
-
-    #[test]
-    fn test_error_names_row_that_breaks_rule() {
-        let names = ["matches", "totals", "score"].map(str::to_owned).to_vec();
-        let rules = ColumnRules { names, signed: vec![2], limits: vec![(0, 1, 1), (2, 8, 1)] };
-        assert!(rules.check_rows(&[1, 2, -3, 2, 2, 16, 0, 0, 0]).is_ok());
-        let error_message = |values: &[i64]| rules.check_rows(values).unwrap_err().to_string();
-        assert!(
-            error_message(&[1, 2, 0, 3, 2, 0])
-                .contains("row 2: matches is 3, which is too large because totals is 2")
-        );
-        assert!(error_message(&[-1, 2, 0]).contains("row 1: matches is -1 (expected at least 0)"));
-        assert!(error_message(&[0, 2, -17]).contains("score is -17"));
-        assert!(error_message(&[i64::MIN, i64::MAX, 0]).contains("expected at least 0"));
     }
 }

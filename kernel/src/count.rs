@@ -52,13 +52,6 @@ pub struct Counter<M> {
     pub metric: M,
 }
 
-impl<M> Counter<M> {
-    /// Return the lexer for references.
-    pub fn references(&self) -> &Lexer {
-        self.references.as_ref().unwrap_or(&self.hypotheses)
-    }
-}
-
 /// A component that computes a scan's rows, for one metric or for several metrics side by side.
 pub trait Count: Send + Sync {
     /// Return the number of columns in a row.
@@ -76,6 +69,8 @@ pub trait Worker: Send {
 
 /// A [`Counter`] whose metric type is hidden.
 pub trait SingleMetricCount: Count {
+    /// Return the lexers for hypotheses and for references.
+    fn lexers(&self) -> (&Lexer, &Lexer);
     /// Return a reader for single segments.
     fn reader(self: Arc<Self>) -> Box<dyn Reader>;
 }
@@ -186,6 +181,10 @@ impl<M: Metric> Count for Counter<M> {
 }
 
 impl<M: Metric> SingleMetricCount for Counter<M> {
+    fn lexers(&self) -> (&Lexer, &Lexer) {
+        (&self.hypotheses, self.references.as_ref().unwrap_or(&self.hypotheses))
+    }
+
     fn reader(self: Arc<Self>) -> Box<dyn Reader> {
         Box::new(MetricWorker::new(self))
     }
@@ -308,11 +307,12 @@ impl<S> CountScratch<S> {
     ) -> Result<(Lexed<'a>, Vec<Lexed<'a>>, &'a mut S), (usize, lex::InvalidUtf8)> {
         self.reserve_references(references.len());
         let Self { hypotheses: scratch, references: scratches, metric } = self;
-        let hypotheses = counter.hypotheses.lex_block(hypotheses, scratch, M::KEYS);
+        let (lexer, reference_lexer) = counter.lexers();
+        let hypotheses = lexer.lex_block(hypotheses, scratch, M::KEYS);
         let hypotheses = hypotheses.map_err(|bad| (0, bad))?;
         let references = references.iter().zip(scratches).enumerate();
         let references = references.map(|(i, (block, scratch))| {
-            counter.references().lex_block(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
+            reference_lexer.lex_block(block, scratch, M::KEYS).map_err(|bad| (i + 1, bad))
         });
         Ok((hypotheses, references.collect::<Result<_, _>>()?, metric))
     }

@@ -63,8 +63,6 @@ pub struct NgramEntry {
 
 /// A request for lists of distinctive n-grams.
 pub struct ListSettings<'a> {
-    /// The largest n-gram order.
-    pub max_order: usize,
     /// The systems to compare.
     pub pairs: &'a [SystemPair],
     /// The maximum number of n-grams per list.
@@ -113,7 +111,7 @@ impl ListSettings<'_> {
         let mut ngrams = NgramIds::new(corpus);
         let mut lists = Vec::new();
         let mut sufficient = MinimumCounts { all: u32::MAX, in_differing: u32::MAX };
-        for order in 1..=self.max_order {
+        for order in 1..=corpus.max_order {
             if order > 1 {
                 ngrams.next_order(corpus, minimum_counts);
             }
@@ -136,7 +134,7 @@ impl ListSettings<'_> {
                 }
             }
             lists.push(self.build_entries(corpus, &ngrams, &counts, &selected, order));
-            if order < self.max_order {
+            if order < corpus.max_order {
                 ngrams.drop_rare(&counts, minimum_counts);
             }
         }

@@ -31,37 +31,22 @@ pub enum Edit {
     Insertion,
 }
 
-/// The formula that turns edit counts into a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EditMeasure {
-    /// The word error rate: edits per reference token. For characters, this is the character error
-    /// rate.
-    ErrorRate,
-    /// The match error rate: the share of edits in the alignment.
-    MatchErrorRate,
-    /// Word information lost: 1 minus word information preserved.
-    InformationLost,
-    /// Word information preserved: hits / reference length × hits / hypothesis length.
-    InformationPreserved,
+named_enum! {
+    /// The formula that turns edit counts into a score.
+    EditMeasure {
+        /// The word error rate: edits per reference token. For characters, this is the character
+        /// error rate.
+        ErrorRate = "wer",
+        /// The match error rate: the share of edits in the alignment.
+        MatchErrorRate = "mer",
+        /// Word information lost: 1 minus word information preserved.
+        InformationLost = "wil",
+        /// Word information preserved: hits / reference length × hits / hypothesis length.
+        InformationPreserved = "wip",
+    }
 }
 
 impl EditMeasure {
-    /// All measures and their names.
-    pub const NAMES: [(&str, Self); 4] = [
-        ("wer", Self::ErrorRate),
-        ("mer", Self::MatchErrorRate),
-        ("wil", Self::InformationLost),
-        ("wip", Self::InformationPreserved),
-    ];
-
-    /// Return the measure with this name, or `None`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(measure_name, _)| *measure_name == name)
-            .map(|&(_, measure)| measure)
-    }
-
     /// Return the measure as a fraction; error rates can exceed 1. The order of floating-point
     /// operations is the same as in jiwer.
     fn fraction(self, row: &[i64]) -> f64 {

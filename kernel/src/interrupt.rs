@@ -12,8 +12,8 @@
 use crate::error::Error;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,11 @@ pub type Check = fn() -> Result<(), Error>;
 
 /// The interval between two checks, and the maximum time that a thread waits between two polls.
 pub const PAUSE: Duration = Duration::from_millis(20);
+
+/// Lock a mutex, ignoring poisoning: an interruption unwinds while locks are held.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The state of one thread during a call of [`run`].
 struct Call {

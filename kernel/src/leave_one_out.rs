@@ -13,14 +13,16 @@
 use crate::bleu::ReferenceLength;
 use crate::error::Error;
 use crate::ids::KeyIds;
-use crate::interrupt::{self, Work, in_threads};
-use crate::lex::{LexScratch, Lexer};
-use crate::pairwise::to_missing_text;
+use crate::interrupt::{Work, in_threads, lock};
+use crate::lex::Lexer;
+use crate::pairwise::lex_source;
 use crate::text_batches::{BatchSize, Source};
 use crate::token_corpus::Vocabulary;
+use crate::tokens::View;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Number of bytes lexed at a time.
 const BATCH_BYTES: usize = 1 << 16;
@@ -47,37 +49,27 @@ impl TextSet {
     ) -> Result<Self, Error> {
         let mut set = Self::default();
         let mut vocabulary = Vocabulary::default();
-        let mut scratch = LexScratch::default();
-        while set.text_count() < max_texts {
-            interrupt::poll();
-            let Some(batch) =
-                source.next(BatchSize::Bytes(BATCH_BYTES)).map_err(to_missing_text)?
-            else {
-                break;
-            };
-            for block in batch.streams.iter().take(1) {
-                let mut lexed = lexer.lex(block, &mut scratch).map_err(|bad| Error::Utf8 {
-                    input: source.name().to_owned(),
-                    segment: (set.text_count() + bad.segment) as u64 + 1,
-                    offset: None,
-                    byte: bad.byte,
-                })?;
-                for _ in 0..batch.count.min(max_texts - set.text_count()) {
-                    let Some(view) = lexed.next_segment() else {
-                        let segment = set.text_count() as u64 + 1;
-                        let input = source.name().to_owned();
-                        return Err(Error::MissingText { input, segment });
-                    };
-                    vocabulary.assign_ids(&view, |number| set.tokens.push(number));
-                    set.ends.push(set.tokens.len() as u32);
-                }
+        let (text_count, token_count) = (Cell::new(0), Cell::new(0));
+        // Positions are 32-bit integers, one of which is reserved.
+        let is_too_large = || {
+            token_count.get() >= (u32::MAX >> 1) as usize || text_count.get() >= NO_TEXT as usize
+        };
+        let next_size = || {
+            let is_complete = text_count.get() >= max_texts || is_too_large();
+            (!is_complete).then_some(BatchSize::Bytes(BATCH_BYTES))
+        };
+        let take_text = |view: &View<'_>| {
+            if text_count.get() < max_texts {
+                vocabulary.assign_ids(view, |id| set.tokens.push(id));
+                set.ends.push(set.tokens.len() as u32);
+                text_count.set(set.ends.len());
+                token_count.set(set.tokens.len());
             }
-            // Positions are 32-bit integers, one of which is reserved.
-            if set.tokens.len() >= (u32::MAX >> 1) as usize || set.text_count() >= NO_TEXT as usize
-            {
-                let problem = "found more than 2,147,483,647 tokens. Use a sample of the texts";
-                return Err(Error::Input(format!("{}: {problem}", source.name())));
-            }
+        };
+        lex_source(&mut *source, next_size, lexer, take_text, |_, _| {})?;
+        if is_too_large() {
+            let problem = "found more than 2,147,483,647 tokens. Use a sample of the texts";
+            return Err(Error::Input(format!("{}: {problem}", source.name())));
         }
         set.vocabulary_size = vocabulary.count();
         Ok(set)
@@ -124,7 +116,7 @@ impl TextSet {
         for order in 0..max_order {
             let threads = thread_parts.len();
             let remaining_parts = Mutex::new(thread_parts.iter_mut());
-            let next = || remaining_parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let next = || lock(&remaining_parts).next();
             let work = || {
                 while let Some(part) = next() {
                     part.count_order(self, order);
@@ -451,7 +443,7 @@ mod tests {
 
         #[test]
         fn test_reference_lengths_follow_rules(lengths in prop::collection::vec(0usize..9, 2..7)) {
-            for (_, rule) in ReferenceLength::NAMES {
+            for &rule in ReferenceLength::ALL {
                 for (text_index, reference) in reference_lengths(&lengths, rule).into_iter().enumerate() {
                     let other_lengths: Vec<usize> = [&lengths[..text_index], &lengths[text_index + 1..]].concat();
                     let distance = |candidate: &usize| candidate.abs_diff(lengths[text_index]);

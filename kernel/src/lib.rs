@@ -6,6 +6,30 @@
 //! a corpus. [`groups`] applies them to the rows of a table and sums by group. Python interprets
 //! the rows. Only `python` depends on Python, and `wasm` is the interface for JavaScript.
 
+/// Define an enum whose variants have names.
+macro_rules! named_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
+
+        impl $name {
+            /// All variants.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// Return the name of the variant.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// Return the variant with this name, or `None`.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
 pub mod arrow;
 pub mod bleu;
 pub mod checksummed_frame;

@@ -9,26 +9,15 @@ use crate::interrupt::{self, Work};
 use crate::random::Generator;
 use std::cmp::Ordering;
 
-/// The cells that form one row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Averaging {
-    /// All cells.
-    None,
-    /// The systems of one item.
-    Item,
-    /// The items of one system.
-    System,
-}
-
-impl Averaging {
-    /// Return the variant with this name, or `None`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "none" => Some(Self::None),
-            "item" => Some(Self::Item),
-            "sys" => Some(Self::System),
-            _ => None,
-        }
+named_enum! {
+    /// The cells that form one row.
+    Averaging {
+        /// All cells.
+        None = "none",
+        /// The systems of one item.
+        Item = "item",
+        /// The items of one system.
+        System = "sys",
     }
 }
 

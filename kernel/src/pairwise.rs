@@ -31,14 +31,14 @@ pub mod overlap;
 
 use crate::bleu::Sum;
 use crate::error::Error;
-use crate::interrupt::{self, in_threads};
+use crate::interrupt::{self, in_threads, lock};
 use crate::lex::{LexScratch, Lexer};
 use crate::text_batches::{self, BatchSize, Source};
 use crate::tokens::View;
 use overlap::SetRanges;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Number of hypotheses that a thread claims at a time.
 pub const BAND_HEIGHT: usize = 16;
@@ -165,7 +165,7 @@ fn score_bands<R: Row>(
     let threads = workers.min(rows.len().div_ceil(BAND_HEIGHT));
     let bands = Mutex::new(rows.chunks_mut(BAND_HEIGHT).enumerate());
     let stopped = AtomicBool::new(false);
-    let next = || bands.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || lock(&bands).next();
     let work = || {
         let mut block_workers: Vec<_> = blocks.iter().map(|block| block.worker()).collect();
         while !stopped.load(Ordering::Relaxed)
@@ -188,18 +188,21 @@ fn score_bands<R: Row>(
     in_threads(threads, work, work).into_iter().collect()
 }
 
-/// Lex a complete source, in batches of the sizes that `next_size` returns. Pass each text's tokens
-/// to `take_text`, and each batch with its number of texts to `take_batch`. No text may be missing.
-fn lex_source(
+/// Lex a source, in batches of the sizes that `next_size` returns, to its end or until `next_size`
+/// returns `None`. Pass each text's tokens to `take_text`, and each batch with its number of texts to
+/// `take_batch`. No text may be missing.
+pub(crate) fn lex_source(
     source: &mut dyn Source,
-    mut next_size: impl FnMut() -> BatchSize,
+    mut next_size: impl FnMut() -> Option<BatchSize>,
     lexer: &Lexer,
     mut take_text: impl FnMut(&View<'_>),
     mut take_batch: impl FnMut(text_batches::Block, usize),
 ) -> Result<(), Error> {
     let mut scratch = LexScratch::default();
     let mut texts = 0;
-    while let Some(batch) = source.next(next_size()).map_err(to_missing_text)? {
+    while let Some(size) = next_size()
+        && let Some(batch) = source.next(size).map_err(to_missing_text)?
+    {
         let Some(block) = batch.streams.into_iter().next() else { continue };
         let name = source.name();
         let mut lexed = lexer
@@ -220,7 +223,7 @@ fn lex_source(
 
 /// Replace the error for a missing hypothesis with the error for a missing text, which also
 /// applies to references.
-pub(crate) fn to_missing_text(error: Error) -> Error {
+fn to_missing_text(error: Error) -> Error {
     match error {
         Error::MissingHypothesis { input, segment } => Error::MissingText { input, segment },
         error => error,

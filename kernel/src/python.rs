@@ -18,6 +18,7 @@ mod token_corpus;
 mod token_ids;
 
 use crate::error::Error;
+use crate::interrupt::lock;
 use crate::lex::lowercase::Lowercase;
 use crate::lex::{Lexer, Tokenizer, mecab, sentencepiece};
 use crate::simd::Instructions;
@@ -26,11 +27,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use run::run_on_text;
-use sources::Source;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use table::{Scores, Table};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pyo3::create_exception!(
     truebleu,
@@ -52,9 +51,20 @@ impl From<Error> for PyErr {
     }
 }
 
-/// Wrap a Python exception in a kernel error.
-fn to_stopped_error(error: PyErr) -> Error {
-    Error::Stopped(Box::new(error))
+impl From<PyErr> for Error {
+    fn from(error: PyErr) -> Self {
+        Self::Stopped(Box::new(error))
+    }
+}
+
+/// Return ValueError with this message unless a condition holds.
+fn require(condition: bool, message: &'static str) -> PyResult<()> {
+    if condition { Ok(()) } else { Err(PyValueError::new_err(message)) }
+}
+
+/// Return the value that `find` returns for a name, or ValueError for an unknown name.
+fn require_known<T>(kind: &str, name: &str, find: impl FnOnce(&str) -> Option<T>) -> PyResult<T> {
+    find(name).ok_or_else(|| PyValueError::new_err(format!("unknown {kind} '{name}'")))
 }
 
 /// Maximum number of characters that Python encodes in one call, which cannot be interrupted.
@@ -131,7 +141,7 @@ fn python_lowercase(py: Python<'_>) -> PyResult<Arc<Lowercase>> {
     Ok(Arc::clone(TABLE.get_or_init(|| table)))
 }
 
-/// The instruction set in use, as an index into `Instructions::NAMES`.
+/// The instruction set in use, as an index into `Instructions::ALL`.
 static INSTRUCTIONS: AtomicU8 = AtomicU8::new(u8::MAX);
 
 /// The error in the environment variable for the instruction set. It is raised on first use instead
@@ -149,17 +159,17 @@ fn current_instructions() -> PyResult<Instructions> {
         return Err(PyValueError::new_err(message.clone()));
     }
     let index = usize::from(selected_instructions());
-    let name = Instructions::NAMES.get(index);
-    Ok(name.and_then(|name| Instructions::from_name(name)).unwrap_or_else(Instructions::best))
+    Ok(Instructions::ALL.get(index).copied().unwrap_or_else(Instructions::best))
 }
 
 /// Select the instruction set by name, for tests and measurements.
 #[pyfunction]
 fn use_instructions(name: &str) -> PyResult<()> {
-    let valid_names = Instructions::NAMES.join(", ");
     let set = Instructions::from_name(name).ok_or_else(|| {
+        let valid_names = Instructions::ALL.iter().map(|set| set.name()).collect::<Vec<_>>();
         PyValueError::new_err(format!(
-            "unknown instruction set '{name}' (expected one of {valid_names})"
+            "unknown instruction set '{name}' (expected one of {})",
+            valid_names.join(", ")
         ))
     })?;
     if !set.is_available() {
@@ -180,10 +190,7 @@ fn instructions() -> PyResult<&'static str> {
 /// Return the names of the instruction sets that this processor supports, slowest first.
 #[pyfunction]
 fn available_instructions() -> Vec<&'static str> {
-    Instructions::NAMES
-        .into_iter()
-        .filter(|name| Instructions::from_name(name).is_some_and(Instructions::is_available))
-        .collect()
+    Instructions::available().map(Instructions::name).collect()
 }
 
 /// A tokenizer with loaded data.
@@ -217,13 +224,10 @@ impl LoadedTokenizer {
     /// Return the pieces of a text. To get tokens, also split the pieces at white space.
     fn pieces<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
-        let (pieces, ends) = with_utf8(text, |bytes| {
+        let pieces = with_utf8(text, |bytes| {
             run_on_text(py, bytes.len(), || {
-                let (mut pieces, mut ends) = (Vec::new(), Vec::new());
-                let mut push_piece = |piece: &[u8]| {
-                    pieces.extend_from_slice(piece);
-                    ends.push(pieces.len());
-                };
+                let mut pieces = Vec::new();
+                let mut push_piece = |piece: &[u8]| pieces.push(piece.to_vec());
                 match &self.tokenizer {
                     Tokenizer::Mecab(dictionary) => {
                         dictionary.split_words(bytes, |start, end| push_piece(&bytes[start..end]));
@@ -233,11 +237,10 @@ impl LoadedTokenizer {
                     }
                     _ => {}
                 }
-                (pieces, ends)
+                pieces
             })
         })??;
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        list_ranges(py, &pieces, starts.zip(ends.iter().copied()))
+        decode_tokens(py, pieces.iter().map(Vec::as_slice))
     }
 
     /// Check all data; loading checks only the structure.
@@ -255,16 +258,18 @@ static TOKENIZER_LOADER: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
 /// Set the function that loads a tokenizer that needs data, given its name.
 #[pyfunction]
 fn load_tokenizers_with(load: Py<PyAny>) {
-    *TOKENIZER_LOADER.lock().unwrap_or_else(PoisonError::into_inner) = Some(load);
+    *lock(&TOKENIZER_LOADER) = Some(load);
 }
 
 /// Lexer settings: a tokenizer with optional lowercasing, for any instruction set.
+#[derive(Clone)]
 struct LexerSettings {
     tokenizer: TokenizerChoice,
     lowercase: Option<Arc<Lowercase>>,
 }
 
 /// A tokenizer, or the name of a tokenizer with data.
+#[derive(Clone)]
 enum TokenizerChoice {
     Ready(Tokenizer),
     /// Python loads the data on first use, once per process, so that metrics can be created,
@@ -305,11 +310,10 @@ impl LexerSettings {
         match &self.tokenizer {
             TokenizerChoice::Ready(tokenizer) => Ok(tokenizer.clone()),
             TokenizerChoice::Named(name) => Python::attach(|py| {
-                let unknown_tokenizer =
-                    || PyValueError::new_err(format!("unknown tokenizer '{name}'"));
                 let load = {
-                    let load = TOKENIZER_LOADER.lock().unwrap_or_else(PoisonError::into_inner);
-                    load.as_ref().map(|load| load.clone_ref(py)).ok_or_else(unknown_tokenizer)?
+                    let load = lock(&TOKENIZER_LOADER);
+                    let load = load.as_ref().map(|load| load.clone_ref(py));
+                    require_known("tokenizer", name, |_| load)?
                 };
                 let loaded = load.call1(py, (name,))?;
                 Ok(loaded.bind(py).cast::<LoadedTokenizer>()?.get().tokenizer.clone())
@@ -357,97 +361,78 @@ fn tokenize<'py>(
             (buffer, tokens)
         })
     })??;
-    list_ranges(py, &buffer, tokens.into_iter())
+    decode_tokens(py, tokens.into_iter().map(|(start, end)| &buffer[start..end]))
 }
 
-/// Return ranges of a text as a list of strings.
-fn list_ranges<'py>(
+/// Decode any number of tokens for Python. Signals are handled meanwhile.
+fn decode_tokens<'a, 'py>(
     py: Python<'py>,
-    text: &[u8],
-    ranges: impl Iterator<Item = (usize, usize)>,
+    tokens: impl Iterator<Item = &'a [u8]>,
 ) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    for (i, (start, end)) in ranges.enumerate() {
+    for (i, token) in tokens.enumerate() {
         if i % (1 << 14) == 0 {
             py.check_signals()?;
         }
-        list.append(decode_token(py, &text[start..end])?)?;
+        list.append(decode_token(py, token)?)?;
     }
     Ok(list)
 }
 
 #[pymodule(gil_used = false)]
-fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    if let Ok(name) = std::env::var("TRUEBLEU_SIMD")
-        && let Err(error) = use_instructions(&name)
-    {
-        let message = error.value(module.py()).to_string();
-        let _ = ENVIRONMENT_ERROR.set(format!("environment variable TRUEBLEU_SIMD: {message}"));
+mod _kernel {
+    use super::*;
+
+    #[pymodule_export]
+    use super::{
+        InputError, LoadedTokenizer, available_instructions, instructions, load_tokenizers_with,
+        tokenize, use_instructions,
+    };
+    #[pymodule_export]
+    use alignment::{edits, ter_alignment};
+    #[pymodule_export]
+    use bleu_formula::BleuFormula;
+    #[pymodule_export]
+    use groups::{Frame, Groups, bucket, scores_of_rows};
+    #[pymodule_export]
+    use leave_one_out::{distinct, left_out};
+    #[pymodule_export]
+    use meta_evaluation::{
+        best_epsilon, correlations, exceeding, holes, leads, outcomes, pair_counts, score_lines,
+        subset_sums,
+    };
+    #[pymodule_export]
+    use metrics::Metric;
+    #[pymodule_export]
+    use pairwise::{PairScores, Pairs};
+    #[pymodule_export]
+    use resample::{
+        SingleFormula, SingleStack, Stack, Stream, count_apart, count_higher, exchanged,
+        summarize_differences,
+    };
+    #[pymodule_export]
+    use resegment::{align_by_edits, align_by_similarity, count_agreement, join_units};
+    #[pymodule_export]
+    use run::Scan;
+    #[pymodule_export]
+    use sources::{Source, arrow, encoded, file, references, stream, strings, tokens};
+    #[pymodule_export]
+    use table::{Scores, Table, sealed, unsealed};
+    #[pymodule_export]
+    use texts::{count_lines, count_same, is_utf8, with_dictionary};
+    #[pymodule_export]
+    use token_corpus::{Corpus, health};
+    #[pymodule_export]
+    use token_ids::TokenIds;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        if let Ok(name) = std::env::var("TRUEBLEU_SIMD")
+            && let Err(error) = use_instructions(&name)
+        {
+            let message = error.value(module.py()).to_string();
+            let _ = ENVIRONMENT_ERROR.set(format!("environment variable TRUEBLEU_SIMD: {message}"));
+        }
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("InputError", module.py().get_type::<InputError>())?;
-    module.add_class::<bleu_formula::BleuFormula>()?;
-    module.add_class::<groups::Frame>()?;
-    module.add_class::<groups::Groups>()?;
-    module.add_class::<token_corpus::Corpus>()?;
-    module.add_class::<LoadedTokenizer>()?;
-    module.add_class::<metrics::Metric>()?;
-    module.add_class::<pairwise::Pairs>()?;
-    module.add_class::<pairwise::PairScores>()?;
-    module.add_class::<run::Scan>()?;
-    module.add_class::<Source>()?;
-    module.add_class::<token_ids::TokenIds>()?;
-    module.add_class::<Table>()?;
-    module.add_class::<Scores>()?;
-    module.add_class::<resample::Stream>()?;
-    module.add_class::<resample::Stack>()?;
-    module.add_class::<resample::SingleStack>()?;
-    module.add_class::<resample::SingleFormula>()?;
-    for function in [
-        wrap_pyfunction!(use_instructions, module)?,
-        wrap_pyfunction!(instructions, module)?,
-        wrap_pyfunction!(available_instructions, module)?,
-        wrap_pyfunction!(load_tokenizers_with, module)?,
-        wrap_pyfunction!(tokenize, module)?,
-        wrap_pyfunction!(alignment::ter_alignment, module)?,
-        wrap_pyfunction!(alignment::edits, module)?,
-        wrap_pyfunction!(groups::bucket, module)?,
-        wrap_pyfunction!(groups::scores_of_rows, module)?,
-        wrap_pyfunction!(token_corpus::health, module)?,
-        wrap_pyfunction!(texts::count_lines, module)?,
-        wrap_pyfunction!(texts::count_same, module)?,
-        wrap_pyfunction!(texts::is_utf8, module)?,
-        wrap_pyfunction!(texts::with_dictionary, module)?,
-        wrap_pyfunction!(leave_one_out::left_out, module)?,
-        wrap_pyfunction!(leave_one_out::distinct, module)?,
-        wrap_pyfunction!(table::sealed, module)?,
-        wrap_pyfunction!(table::unsealed, module)?,
-        wrap_pyfunction!(sources::encoded, module)?,
-        wrap_pyfunction!(sources::strings, module)?,
-        wrap_pyfunction!(sources::references, module)?,
-        wrap_pyfunction!(sources::tokens, module)?,
-        wrap_pyfunction!(sources::arrow, module)?,
-        wrap_pyfunction!(sources::file, module)?,
-        wrap_pyfunction!(sources::stream, module)?,
-        wrap_pyfunction!(meta_evaluation::pair_counts, module)?,
-        wrap_pyfunction!(meta_evaluation::correlations, module)?,
-        wrap_pyfunction!(meta_evaluation::best_epsilon, module)?,
-        wrap_pyfunction!(meta_evaluation::outcomes, module)?,
-        wrap_pyfunction!(meta_evaluation::leads, module)?,
-        wrap_pyfunction!(meta_evaluation::holes, module)?,
-        wrap_pyfunction!(meta_evaluation::exceeding, module)?,
-        wrap_pyfunction!(meta_evaluation::subset_sums, module)?,
-        wrap_pyfunction!(meta_evaluation::score_lines, module)?,
-        wrap_pyfunction!(resample::exchanged, module)?,
-        wrap_pyfunction!(resample::count_apart, module)?,
-        wrap_pyfunction!(resample::count_higher, module)?,
-        wrap_pyfunction!(resample::summarize_differences, module)?,
-        wrap_pyfunction!(resegment::align_by_edits, module)?,
-        wrap_pyfunction!(resegment::align_by_similarity, module)?,
-        wrap_pyfunction!(resegment::join_units, module)?,
-        wrap_pyfunction!(resegment::count_agreement, module)?,
-    ] {
-        module.add_function(function)?;
-    }
-    Ok(())
 }

@@ -11,10 +11,10 @@
 //! in any order, so the result does not depend on the layout or the number of threads.
 
 use crate::error::Error;
-use crate::interrupt::{self, Work, in_threads};
+use crate::interrupt::{self, Work, in_threads, lock};
 use crate::random::{Bits, Generator};
 use crate::simd::{Instructions, Job, Vector};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Number of columns per tile. A tile of integers fills a cache line, or a half or a quarter of one.
 const NARROW: usize = 32;
@@ -631,11 +631,6 @@ fn sum_in_blocks<O: Send>(
         };
         in_threads(threads, work, work);
     }
-}
-
-/// Lock a mutex, ignoring poisoning.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

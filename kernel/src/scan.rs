@@ -5,7 +5,7 @@
 
 use crate::count::{self, Count, Formula, InputNames, Summary};
 use crate::error::Error;
-use crate::interrupt::{self, in_threads};
+use crate::interrupt::{self, in_threads, lock};
 use crate::text_batches::{Batch, BatchSize, Block, MAX_BATCH_SEGMENTS, Source};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -292,11 +292,6 @@ impl Scan {
             sink.take(number, rows.map_err(|error| (number, error))?);
         }
     }
-}
-
-/// Lock a mutex, ignoring poisoning.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A sink that sums rows.

@@ -11,51 +11,32 @@ mod utf8;
 
 use std::sync::OnceLock;
 
-/// The instruction sets for which jobs are compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instructions {
-    /// The scalar definitions, which process one byte at a time, without block lexers.
-    Scalar,
-    /// Blocks of bytes in ordinary Rust, for processors without the instruction sets below.
-    Portable,
-    /// aarch64 with 128-bit vectors.
-    Neon,
-    /// x86-64 with 256-bit integer vectors.
-    Avx2,
-    /// x86-64 with 512-bit vectors and byte compression: Ice Lake, Zen 4 and later.
-    Avx512,
+named_enum! {
+    /// The instruction sets for which jobs are compiled, slowest first.
+    Instructions {
+        /// The scalar definitions, which process one byte at a time, without block lexers.
+        Scalar = "scalar",
+        /// Blocks of bytes in ordinary Rust, for processors without the instruction sets below.
+        Portable = "portable",
+        /// aarch64 with 128-bit vectors.
+        Neon = "neon",
+        /// x86-64 with 256-bit integer vectors.
+        Avx2 = "avx2",
+        /// x86-64 with 512-bit vectors and byte compression: Ice Lake, Zen 4 and later.
+        Avx512 = "avx512",
+    }
 }
 
 impl Instructions {
-    /// Every name that [`Instructions::from_name`] accepts, slowest first.
-    pub const NAMES: [&str; 5] = ["scalar", "portable", "neon", "avx2", "avx512"];
+    /// Return the sets that this processor supports, slowest first.
+    pub fn available() -> impl DoubleEndedIterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|set| set.is_available())
+    }
 
     /// Return the best set that this processor supports.
     pub fn best() -> Self {
         static BEST: OnceLock<Instructions> = OnceLock::new();
-        *BEST.get_or_init(|| {
-            [Self::Avx512, Self::Avx2, Self::Neon]
-                .into_iter()
-                .find(|set| set.is_available())
-                .unwrap_or(Self::Portable)
-        })
-    }
-
-    /// Return the set with this name, or `None`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "scalar" => Self::Scalar,
-            "portable" => Self::Portable,
-            "neon" => Self::Neon,
-            "avx2" => Self::Avx2,
-            "avx512" => Self::Avx512,
-            _ => return None,
-        })
-    }
-
-    /// Return the name that [`Instructions::from_name`] accepts.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+        *BEST.get_or_init(|| Self::available().next_back().unwrap_or(Self::Portable))
     }
 
     /// Return whether this processor supports the set.

@@ -676,34 +676,6 @@ impl Source for Stream {
 mod tests {
     use super::*;
 
-    /// Return the number of lines that a search finds, the end of the last line, and whether the
-    /// batch is full.
-    fn search_lines(text: &[u8], size: BatchSize) -> (usize, usize, bool) {
-        let mut search = LineSearch::default();
-        let is_full = search.advance(text, size);
-        (search.lines, search.lines_end, is_full)
-    }
-
-    #[test]
-    fn test_only_newlines_end_lines() {
-        let text = b"a\nb\r\n\nlast\n";
-        assert_eq!(search_lines(text, BatchSize::Segments(2)), (2, 5, true));
-        assert_eq!(search_lines(text, BatchSize::Segments(9)), (4, 11, false));
-        assert_eq!(search_lines(b"a\nlast", BatchSize::Segments(9)), (1, 2, false));
-        assert_eq!(search_lines(text, BatchSize::Bytes(3)), (1, 2, true));
-        assert_eq!(search_lines(text, BatchSize::Bytes(1)), (1, 2, true));
-        assert_eq!(search_lines(text, BatchSize::Bytes(5)), (2, 5, true));
-        assert_eq!(search_lines(text, BatchSize::Bytes(100)), (4, 11, false));
-        assert_eq!(search_lines(b"", BatchSize::Segments(1)), (0, 0, false));
-        assert_eq!(search_lines(b"no end", BatchSize::Bytes(2)), (0, 0, false));
-        let empty_lines = b"\n".repeat(2 * MAX_BATCH_SEGMENTS);
-        let expected = (MAX_BATCH_SEGMENTS, MAX_BATCH_SEGMENTS, true);
-        assert_eq!(search_lines(&empty_lines, BatchSize::Bytes(1 << 16)), expected);
-        let long = [&b"x".repeat(10_000)[..], b"\n\nrest\n"].concat();
-        assert_eq!(search_lines(&long, BatchSize::Bytes(9)), (1, 10_001, true));
-        assert_eq!(search_lines(&long, BatchSize::Segments(2)), (2, 10_002, true));
-    }
-
     /// Return a reader of `text` that reads `size` bytes at a time.
     fn read_in_pieces(text: &[u8], size: usize) -> Box<dyn ReadChunk> {
         let (text, mut position) = (text.to_vec(), 0);
@@ -735,6 +707,14 @@ mod tests {
         }
         batches.into_iter().for_each(check_batch);
         read_text
+    }
+
+    #[test]
+    fn test_batch_has_limited_number_of_lines() {
+        let empty_lines = b"\n".repeat(2 * MAX_BATCH_SEGMENTS);
+        let mut stream = Stream::new("stream".into(), None, read_in_pieces(&empty_lines, 1 << 20));
+        let batch = stream.next(BatchSize::Bytes(1 << 16)).unwrap().unwrap();
+        assert_eq!(batch.count, MAX_BATCH_SEGMENTS);
     }
 
     #[test]

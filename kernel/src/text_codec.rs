@@ -273,24 +273,17 @@ mod tests {
             }
         }
         for (role, column) in decoded.iter().enumerate() {
-            assert_eq!(
-                column.iter().flatten().map(Vec::len).sum::<usize>(),
-                read_u32(4 + 4 * role)
-            );
+            let size: usize = column.iter().flatten().map(Vec::len).sum();
+            assert_eq!(size, read_u32(4 + 4 * role));
         }
         decoded
     }
 
     /// Check that encoded texts decode to the same texts, and return the encoded size.
     fn assert_round_trip(columns: &[Vec<Option<Vec<u8>>>]) -> usize {
-        let copy_column =
-            |column: &Vec<Option<Vec<u8>>>| -> Vec<Option<Vec<u8>>> { column.clone() };
         let borrowed = columns.iter().map(|column| column.iter().map(Option::as_deref).collect());
         let encoded = TextColumns(borrowed.collect()).encode();
-        assert_eq!(
-            decode(&encoded, columns.len()),
-            columns.iter().map(copy_column).collect::<Vec<_>>()
-        );
+        assert_eq!(decode(&encoded, columns.len()), columns);
         encoded.len()
     }
 
@@ -301,36 +294,22 @@ mod tests {
     #[test]
     fn test_round_trip_and_repeated_words_take_two_bytes() {
         let text = "The committee decided that the committee's budget, 1,234 euros, is spent.";
-        assert!(
-            assert_round_trip(&[to_column(&[text; 50]), to_column(&[text; 50])])
-                < 100 * text.len() * 6 / 10
-        );
+        let columns = [to_column(&[text; 50]), to_column(&[text; 50])];
+        assert!(assert_round_trip(&columns) < 100 * text.len() * 6 / 10);
         let chinese = "委员会决定，委员会的预算已经用完。";
         assert!(assert_round_trip(&[to_column(&[chinese; 50])]) < 50 * chinese.len() * 8 / 10);
-        assert_round_trip(&[to_column(&[
-            "Žluťoučký kůň",
-            "Жёлтый конь",
-            "노란 말",
-            "🐎 🐎🐎",
-            "",
-            " ",
-            "  a  ",
-        ])]);
+        let texts = ["Žluťoučký kůň", "Жёлтый конь", "노란 말", "🐎 🐎🐎", "", " ", "  a  "];
+        assert_round_trip(&[to_column(&texts)]);
     }
 
     #[test]
     fn test_missing_and_invalid_texts_round_trip() {
         assert_round_trip(&[]);
         assert_round_trip(&[vec![]]);
-        assert_round_trip(&[vec![
-            None,
-            Some(vec![]),
-            Some(vec![0xFF, 0xFE, 0xFD, 0x80, 0, b' ', 0xF0]),
-        ]]);
-        assert_round_trip(&[
-            vec![Some(vec![b'a'; 1000]); 3],
-            vec![Some(vec![0xC3; 1000]), None, None],
-        ]);
+        let invalid = vec![0xFF, 0xFE, 0xFD, 0x80, 0, b' ', 0xF0];
+        assert_round_trip(&[vec![None, Some(vec![]), Some(invalid)]]);
+        let long = [vec![Some(vec![b'a'; 1000]); 3], vec![Some(vec![0xC3; 1000]), None, None]];
+        assert_round_trip(&long);
     }
 
     #[test]

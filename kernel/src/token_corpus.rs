@@ -38,24 +38,20 @@ impl Vocabulary {
     }
 
     /// Pass the ids of a text's tokens to `take`, assigning new ids to new tokens.
-    pub(crate) fn assign_ids(&mut self, text: &View<'_>, mut take: impl FnMut(u32)) {
-        let mut work = Work::default();
-        for (i, &key) in text.keys().iter().enumerate() {
-            work.add(8);
-            take(self.get_or_assign_id(key, text.token(i)));
-        }
-    }
-
-    #[inline(always)]
-    fn get_or_assign_id(&mut self, key: u64, bytes: &[u8]) -> u32 {
+    pub(crate) fn assign_ids(&mut self, view: &View<'_>, mut take: impl FnMut(u32)) {
         let Self { ids, text, starts } = self;
-        let same = |number| token_bytes(text, starts, number) == bytes;
-        let (id, is_new) = ids.get_or_assign(key, bytes, starts.len() as u32, same);
-        if is_new {
-            starts.push(text.len());
-            text.extend_from_slice(bytes);
+        let mut work = Work::default();
+        for (i, &key) in view.keys().iter().enumerate() {
+            work.add(8);
+            let bytes = view.token(i);
+            let same = |number| token_bytes(text, starts, number) == bytes;
+            let (id, is_new) = ids.get_or_assign(key, bytes, starts.len() as u32, same);
+            if is_new {
+                starts.push(text.len());
+                text.extend_from_slice(bytes);
+            }
+            take(id);
         }
-        id
     }
 }
 
@@ -72,6 +68,8 @@ pub struct TokenCorpus {
     pub vocabulary: Vocabulary,
     /// The number of systems.
     pub systems: usize,
+    /// The largest n-gram order.
+    pub max_order: usize,
     /// The ids of all tokens, by segment: each system, then each reference.
     pub(crate) tokens: Vec<u32>,
     /// The end of each text in `tokens`.
@@ -88,18 +86,17 @@ pub struct TokenCorpus {
 
 impl TokenCorpus {
     /// Read systems and references up to about `max_tokens` tokens, for n-grams up to `max_order`.
-    /// `check` is called regularly; an error from `check` stops reading.
     pub fn read(
         systems: Vec<Box<dyn Source>>,
         references: Vec<Box<dyn Source>>,
         lexer: &Lexer,
         max_order: usize,
         max_tokens: usize,
-        check: &mut dyn FnMut(u64) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let count = systems.len();
         let mut corpus = Self {
             systems: count,
+            max_order,
             ngram_totals: vec![[0; MAX_ORDER]; count + 1],
             ngram_matches: vec![[0; MAX_ORDER]; count],
             ..Self::default()
@@ -113,7 +110,7 @@ impl TokenCorpus {
         let max_tokens = max_tokens.min(u32::MAX as usize >> 1);
         let mut scratches: Vec<LexScratch> = Vec::new();
         loop {
-            check(corpus.segment_count() as u64)?;
+            interrupt::poll();
             let max_bytes = if corpus.tokens.len() < max_tokens { BATCH_BYTES } else { 1 };
             let mut blocks = Vec::new();
             let mut count = 0;
@@ -176,11 +173,7 @@ impl TokenCorpus {
     /// Add a segment: the texts of the systems, and all references that are not missing.
     fn add_segment(&mut self, texts: &[View<'_>]) {
         for (text, view) in texts.iter().enumerate() {
-            let mut work = Work::default();
-            for (position, &key) in view.keys().iter().enumerate() {
-                work.add(8);
-                self.tokens.push(self.vocabulary.get_or_assign_id(key, view.token(position)));
-            }
+            self.vocabulary.assign_ids(view, |id| self.tokens.push(id));
             self.ends.push(self.tokens.len() as u32);
             let produced = &mut self.ngram_totals[text.min(self.systems)];
             for (order, sum) in (1..).zip(produced) {

@@ -17,12 +17,13 @@ mod texts;
 use crate::bleu;
 use crate::columns;
 use crate::count::Count;
+use crate::error::Error;
 use crate::ngrams::MAX_ORDER;
 use crate::scan::{Inputs, RowList, Scan};
 use crate::text_batches::Source;
+use crate::token_corpus::TokenCorpus;
 use bootstrap::Bootstrap;
 use metric_settings::PageMetric;
-use ngram_lists::NgramLists;
 use std::cell::RefCell;
 use std::sync::Arc;
 use texts::{TextColumn, TextRange};
@@ -54,12 +55,12 @@ impl IntegerTable {
     /// Return the sums of the rows with the given indices, or of all rows.
     fn total(&self, row_indices: Option<&[u32]>) -> TextResult<Vec<i64>> {
         if row_indices.is_none() {
-            return columns::sum_rows(&self.values, self.width).map_err(|error| error.to_string());
+            return Ok(columns::sum_rows(&self.values, self.width)?);
         }
         let mut sums = vec![0; self.width];
         for row in self.rows(row_indices)? {
             if !columns::add_row(&mut sums, row) {
-                return Err(columns::overflow_error().to_string());
+                return Err(columns::overflow_error().into());
             }
         }
         Ok(sums)
@@ -72,7 +73,7 @@ enum Object {
     Metric(Arc<PageMetric>),
     Table(IntegerTable),
     Draws(Box<Bootstrap>),
-    Grams(Box<NgramLists>),
+    Grams(Box<TokenCorpus>),
 }
 
 /// The state of the interface.
@@ -84,6 +85,12 @@ struct State {
 }
 
 type TextResult<T> = Result<T, String>;
+
+impl From<Error> for String {
+    fn from(error: Error) -> Self {
+        error.to_string()
+    }
+}
 
 impl State {
     /// Store an object under the first free handle.
@@ -104,21 +111,35 @@ impl State {
     fn texts_of_handle(&self, handle: u32) -> TextResult<Arc<TextColumn>> {
         match self.get_object(handle) {
             Some(Object::Texts(texts)) => Ok(Arc::clone(texts)),
-            _ => Err(format!("handle {handle} does not refer to texts")),
+            _ => wrong_handle(handle, "texts"),
         }
     }
 
     fn metric_of_handle(&self, handle: u32) -> TextResult<Arc<PageMetric>> {
         match self.get_object(handle) {
             Some(Object::Metric(metric)) => Ok(Arc::clone(metric)),
-            _ => Err(format!("handle {handle} does not refer to a metric")),
+            _ => wrong_handle(handle, "a metric"),
         }
     }
 
     fn table_of_handle(&self, handle: u32) -> TextResult<&IntegerTable> {
         match self.get_object(handle) {
             Some(Object::Table(table)) => Ok(table),
-            _ => Err(format!("handle {handle} does not refer to a table")),
+            _ => wrong_handle(handle, "a table"),
+        }
+    }
+
+    fn bootstrap_of_handle(&mut self, handle: u32) -> TextResult<&mut Bootstrap> {
+        match self.objects.get_mut((handle as usize).wrapping_sub(1)) {
+            Some(Some(Object::Draws(bootstrap))) => Ok(bootstrap),
+            _ => wrong_handle(handle, "a bootstrap"),
+        }
+    }
+
+    fn corpus_of_handle(&self, handle: u32) -> TextResult<&TokenCorpus> {
+        match self.get_object(handle) {
+            Some(Object::Grams(corpus)) => Ok(corpus),
+            _ => wrong_handle(handle, "n-grams"),
         }
     }
 
@@ -131,6 +152,11 @@ impl State {
     fn requested_rows(&self, is_all: u32) -> Option<Vec<u32>> {
         (is_all == 0).then(|| self.input_integers())
     }
+}
+
+/// Return the error for a handle that does not refer to an object of this kind.
+fn wrong_handle<T>(handle: u32, kind: &str) -> TextResult<T> {
+    Err(format!("handle {handle} does not refer to {kind}"))
 }
 
 /// Encode 64-bit floats as the bytes of an answer.
@@ -248,7 +274,7 @@ pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> 
         let mut scan = Scan::new(Inputs { hypotheses: Box::new(hypotheses), references });
         scan.has_warnings = false;
         let mut sinks = [RowList::default()];
-        scan.run(&counter, None, &mut sinks, &mut |_| Ok(())).map_err(|error| error.to_string())?;
+        scan.run(&counter, None, &mut sinks, &mut |_| Ok(()))?;
         let rows = RowList::merge(sinks.into());
         let width = counter.width();
         if table == 0 {
@@ -256,11 +282,7 @@ pub extern "C" fn page_count(metric: u32, table: u32, first: u32, last: u32) -> 
         }
         match state.objects.get_mut(table as usize - 1) {
             Some(Some(Object::Table(table))) if table.width == width => table.values.extend(rows),
-            _ => {
-                return Err(format!(
-                    "handle {table} does not refer to a table with {width} columns"
-                ));
-            }
+            _ => return wrong_handle(table, &format!("a table with {width} columns")),
         }
         Ok(table)
     })
@@ -387,7 +409,7 @@ pub extern "C" fn page_corpus(metric: u32, table: u32, all: u32) -> u32 {
         let selected_rows = state.requested_rows(all);
         let (metric, table) = (state.metric_of_handle(metric)?, state.table_of_handle(table)?);
         drop(metric.rows(&table.values, table.width)?);
-        let score = if metric.is_mean() {
+        let score = if metric.is_segment_mean {
             metric.mean_segment_score(table.rows(selected_rows.as_deref())?.into_iter())
         } else {
             metric.formula(true).score(&table.total(selected_rows.as_deref())?)
@@ -403,7 +425,7 @@ pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
     with_state(|state| {
         let (metric, table) = (state.metric_of_handle(metric)?, state.table_of_handle(table)?);
         let rows = metric.rows(&table.values, table.width)?;
-        state.answer = if metric.is_mean() {
+        state.answer = if metric.is_segment_mean {
             let scores: Vec<f64> = rows.map(|row| metric.formula(false).score(row)).collect();
             let (sum, remaining_count) = (scores.iter().sum::<f64>(), scores.len() as f64 - 1.0);
             let mean_without =
@@ -483,11 +505,9 @@ pub extern "C" fn page_resample(metric: u32, first_table: u32, second_table: u32
 /// Add `replicates` resamples, and return the total number.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_draw(bootstrap_handle: u32, replicates: u32) -> u32 {
-    with_state(|state| match state.objects.get_mut((bootstrap_handle as usize).wrapping_sub(1)) {
-        Some(Some(Object::Draws(bootstrap))) => {
-            Ok(bootstrap.add_replicates(replicates as usize) as u32)
-        }
-        _ => Err(format!("handle {bootstrap_handle} does not refer to a bootstrap")),
+    with_state(|state| {
+        let bootstrap = state.bootstrap_of_handle(bootstrap_handle)?;
+        Ok(bootstrap.add_replicates(replicates as usize) as u32)
     })
 }
 
@@ -496,10 +516,7 @@ pub extern "C" fn page_draw(bootstrap_handle: u32, replicates: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn page_intervals(bootstrap_handle: u32, level: f64) -> u32 {
     with_state(|state| {
-        let bounds = match state.get_object(bootstrap_handle) {
-            Some(Object::Draws(bootstrap)) => bootstrap.confidence_intervals(level)?,
-            _ => return Err(format!("handle {bootstrap_handle} does not refer to a bootstrap")),
-        };
+        let bounds = state.bootstrap_of_handle(bootstrap_handle)?.confidence_intervals(level)?;
         state.answer = encode_floats(bounds);
         Ok(1)
     })
@@ -527,14 +544,16 @@ pub extern "C" fn page_grams(metric: u32, systems: u32, max_order: u32) -> u32 {
             return Err("expected at least one system and a valid order".to_owned());
         }
         let references = sources.split_off(systems);
-        let ngram_lists =
-            NgramLists::new(sources, references, metric.hypotheses(), max_order as usize)?;
-        Ok(state.store(Object::Grams(Box::new(ngram_lists))))
+        let (lexer, _) = metric.counter.lexers();
+        let max_order = max_order as usize;
+        let corpus =
+            TokenCorpus::read(sources, references, lexer, max_order, ngram_lists::MAX_TOKENS)?;
+        Ok(state.store(Object::Grams(Box::new(corpus))))
     })
 }
 
 /// Return the number of counted segments. Answer: the lists of a system and another system (counted
-/// from 1; 0 for none), in the format of [`NgramLists::encode_lists`].
+/// from 1; 0 for none), in the format of [`ngram_lists::encode_lists`].
 #[unsafe(no_mangle)]
 pub extern "C" fn page_contrasts(
     grams_handle: u32,
@@ -543,32 +562,28 @@ pub extern "C" fn page_contrasts(
     limit: u32,
 ) -> u32 {
     with_state(|state| {
-        let Some(Object::Grams(grams)) = state.get_object(grams_handle) else {
-            return Err(format!("handle {grams_handle} does not refer to n-grams"));
-        };
+        let corpus = state.corpus_of_handle(grams_handle)?;
         let pair = (system as usize, (other_system as usize).checked_sub(1));
-        let (lists, segments) =
-            (grams.encode_lists(pair, limit as usize)?, grams.segment_count() as u32);
-        state.answer = lists;
+        let segments = corpus.segment_count() as u32;
+        state.answer = ngram_lists::encode_lists(corpus, pair, limit as usize)?;
         Ok(segments)
     })
 }
 
 /// Create a table of the reference words by frequency, in the format of
-/// [`NgramLists::frequency_rows`].
+/// [`TokenCorpus::count_frequency_buckets`].
 ///
 /// Input: the minimum frequency of each bucket, in 4 bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn page_frequencies(grams_handle: u32) -> u32 {
     with_state(|state| {
         let edges: Vec<u64> = state.input_integers().into_iter().map(u64::from).collect();
-        let Some(Object::Grams(grams)) = state.get_object(grams_handle) else {
-            return Err(format!("handle {grams_handle} does not refer to n-grams"));
-        };
-        if edges.is_empty() || edges.len() > usize::from(u8::MAX) {
+        let corpus = state.corpus_of_handle(grams_handle)?;
+        if !(1..=255).contains(&edges.len()) {
             return Err("expected 1 to 255 bucket edges".to_owned());
         }
-        let (width, values) = grams.frequency_rows(&edges);
+        let values = corpus.count_frequency_buckets(&corpus.reference_frequencies(), &edges);
+        let width = edges.len() * (1 + corpus.systems);
         Ok(state.store(Object::Table(IntegerTable { width, values })))
     })
 }
@@ -593,7 +608,8 @@ pub extern "C" fn page_tokens(metric: u32, reference: u32) -> u32 {
         let metric = state.metric_of_handle(metric)?;
         let mut text = Vec::new();
         let mut ends = Vec::new();
-        let lexer = if reference != 0 { metric.references() } else { metric.hypotheses() };
+        let (hypothesis_lexer, reference_lexer) = metric.counter.lexers();
+        let lexer = if reference != 0 { reference_lexer } else { hypothesis_lexer };
         lexer.tokenize(&state.input, &mut text, |start, end| ends.push((start, end)));
         for (start, end) in &ends {
             state.answer.extend(((end - start) as u32).to_le_bytes());

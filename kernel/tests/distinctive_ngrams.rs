@@ -33,7 +33,7 @@ fn read_corpus(segments: &[Segment], max_tokens: usize) -> TokenCorpus {
     let lexer = Lexer { tokenizer: Tokenizer::Whitespace, lowercase: None, instructions };
     let (systems, references) =
         (vec![create_column(0), create_column(1)], vec![create_column(2), create_column(3)]);
-    TokenCorpus::read(systems, references, &lexer, 4, max_tokens, &mut |_| Ok(())).unwrap()
+    TokenCorpus::read(systems, references, &lexer, 4, max_tokens).unwrap()
 }
 
 /// Return n-grams with their list values by the definition.
@@ -109,7 +109,7 @@ proptest! {
     ) {
         let corpus = read_corpus(&segments, usize::MAX);
         let pairs = [(0, Some(1))];
-        let lists = ListSettings { max_order: 4, pairs: &pairs, max_entries, max_examples: 5, initial_minimum: Some(initial_minimum) };
+        let lists = ListSettings { pairs: &pairs, max_entries, max_examples: 5, initial_minimum: Some(initial_minimum) };
         for (order, lists) in (1..).zip(lists.find_lists(&corpus)) {
             for (kind, list) in ListKind::ALL.into_iter().zip(&lists[0]) {
                 let text = |&token: &u32| {

@@ -4,6 +4,7 @@ mod common;
 
 use proptest::prelude::*;
 use truebleu_kernel::lex::{LexScratch, Lexer, Tokenizer, tercom};
+use truebleu_kernel::simd::Instructions;
 
 /// Return every tokenizer except PTB; tercom with all options, and without its most important option.
 ///
@@ -35,7 +36,7 @@ fn check_segments(segments: &[Option<Vec<u8>>]) -> Result<(), TestCaseError> {
     let block = common::to_block(segments);
     let mut scratch = LexScratch::default();
     for tokenizer in tokenizers() {
-        for instructions in common::available_sets() {
+        for instructions in Instructions::available() {
             let lexer = Lexer { tokenizer: tokenizer.clone(), lowercase: None, instructions };
             let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else {
                 return Err(TestCaseError::fail("valid text was rejected"));
@@ -91,7 +92,7 @@ proptest! {
         let block = common::to_block(&segments);
         let mut scratch = LexScratch::default();
         for tokenizer in tokenizers() {
-            for instructions in common::available_sets() {
+            for instructions in Instructions::available() {
                 let lexer = Lexer { tokenizer: tokenizer.clone(), lowercase: None, instructions };
                 let Ok(mut lexed) = lexer.lex(&block, &mut scratch) else { continue };
                 for segment in &segments {

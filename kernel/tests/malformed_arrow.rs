@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use truebleu_kernel::arrow::rows::TableReader;
-use truebleu_kernel::arrow::{ArrowArray, ArrowSchema, TextColumn, export};
+use truebleu_kernel::arrow::{ArrowArray, ArrowInput, ArrowSchema, TextColumn, export};
 use truebleu_kernel::error::Error;
 use truebleu_kernel::text_batches::{BatchSize, Block, BorrowedSegment, Source};
 
@@ -46,7 +46,11 @@ fn read_column(
     schema: &ArrowSchema,
     array: ArrowArray,
 ) -> Result<Vec<Vec<Option<Vec<u8>>>>, Error> {
-    let mut column = TextColumn::from_array("refs".into(), false, schema, array)?;
+    unsafe extern "C" fn keep(_: *mut ArrowSchema) {}
+    // SAFETY: the original lives longer than the copy, whose release has no effect.
+    let mut schema = unsafe { std::ptr::read(schema) };
+    schema.release = schema.release.map(|_| keep as _);
+    let mut column = TextColumn::new("refs".into(), false, ArrowInput::Array(schema, array))?;
     let mut streams = Vec::new();
     while let Some(batch) = column.next(BatchSize::Segments(2))? {
         for (number, block) in batch.streams.iter().enumerate() {
@@ -196,9 +200,8 @@ fn test_lists_outside_their_items_fail() {
     // SAFETY: there is one child.
     let detached_items =
         unsafe { std::mem::replace(&mut *list_without_items.children, std::ptr::null_mut()) };
-    let mut column =
-        TextColumn::from_array("refs".into(), false, &list_schema("+l"), list_without_items)
-            .unwrap();
+    let input = ArrowInput::Array(list_schema("+l"), list_without_items);
+    let mut column = TextColumn::new("refs".into(), false, input).unwrap();
     assert!(column.next(BatchSize::Segments(1)).is_err());
     // Dropping an array with a null child would crash, so it is leaked, with its child.
     std::mem::forget(column);
@@ -299,7 +302,7 @@ fn test_tables_with_invalid_columns_fail() {
         export::struct_array(2, vec![string_array(bytes!(i32: 0, 2, 6), 2), numbers])
     };
     let rows = |array| -> Result<usize, Error> {
-        let mut frame = TableReader::from_array("rows".into(), schema(), array)?;
+        let mut frame = TableReader::new("rows".into(), ArrowInput::Array(schema(), array))?;
         frame.select_texts("text", false)?;
         frame.select_keys("number")?;
         Ok(frame.next_rows()?.map_or(0, |rows| rows.len()))

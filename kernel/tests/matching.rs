@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use truebleu_kernel::lex::{LexScratch, Lexer, Tokenizer};
 use truebleu_kernel::ngrams::{self, MAX_ORDER, Match, Matches, count_matches_general};
+use truebleu_kernel::simd::Instructions;
 use truebleu_kernel::text_batches::Block;
 use truebleu_kernel::tokens::View;
 
@@ -38,7 +39,7 @@ fn check_matches(hypothesis: &[String], references: &[Vec<String>], max_order: u
         .collect();
     let blocks: Vec<Block> =
         texts.iter().map(|text| common::to_block(std::slice::from_ref(text))).collect();
-    for instructions in common::available_sets() {
+    for instructions in Instructions::available() {
         let lexer = Lexer { tokenizer: Tokenizer::Whitespace, lowercase: None, instructions };
         let mut scratches: Vec<LexScratch> = blocks.iter().map(|_| LexScratch::default()).collect();
         let views: Vec<View<'_>> = blocks

@@ -80,7 +80,7 @@ fn check_pairs<M: Metric, O: Overlap + Clone>(
         NaivePairs::read_texts(counter, Arc::clone(formula), hypotheses, references).unwrap()
     };
     let expected = score_matrix(&naive_pairs(Instructions::Scalar), 1);
-    for instructions in common::available_sets() {
+    for instructions in Instructions::available() {
         assert_eq!(score_matrix(&naive_pairs(instructions), 2), expected, "{instructions:?}");
         let (first, second) = (create_source(hypotheses), Some(create_source(references)));
         let pairs =

@@ -5,6 +5,7 @@ mod common;
 use proptest::prelude::*;
 use truebleu_kernel::random::{Bits, Generator};
 use truebleu_kernel::resample::{SingleStack, Stack};
+use truebleu_kernel::simd::Instructions;
 
 /// A seed, indices, booleans, and large integers.
 type StreamCase<'a> = (&'a [u32], [u32; 8], [u32; 12], [u32; 3]);
@@ -142,7 +143,7 @@ proptest! {
                 total
             })
             .collect();
-        for instructions in common::available_sets() {
+        for instructions in Instructions::available() {
             let mut generator = Generator::new(&[seed]);
             let sums = stack.bootstrap_sums(&mut generator, replicates, instructions, workers);
             prop_assert_eq!(&sums, &expected, "{:?}", instructions);
@@ -164,7 +165,7 @@ proptest! {
                 }
             }
         }
-        for instructions in common::available_sets() {
+        for instructions in Instructions::available() {
             // Two calls continue each other.
             let (mut generator, mut bits) = (Generator::new(&[seed]), Bits::default());
             let mut sums = Vec::new();
@@ -193,7 +194,7 @@ proptest! {
                 })
             })
             .collect();
-        for instructions in common::available_sets() {
+        for instructions in Instructions::available() {
             let sums = stack.bootstrap_sums(&mut Generator::new(&[seed]), 9, instructions, workers);
             prop_assert_eq!(&sums, &expected, "{:?}", instructions);
         }
@@ -208,18 +209,13 @@ fn test_block_size_and_threads_do_not_change_sums() {
     let stack = Stack::new(&views(std::slice::from_ref(&table)), rows).unwrap();
     let sums_with_workers = |workers| {
         let mut generator = Generator::new(&[5]);
-        let mut sums = stack.bootstrap_sums(
-            &mut generator,
-            500,
-            common::available_sets().last().unwrap(),
-            workers,
-        );
+        let mut sums = stack.bootstrap_sums(&mut generator, 500, Instructions::best(), workers);
         let mut bits = Bits::default();
         sums.extend(stack.random_half_sums(
             &mut generator,
             &mut bits,
             4100,
-            common::available_sets().last().unwrap(),
+            Instructions::best(),
             workers,
         ));
         sums

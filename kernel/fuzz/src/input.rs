@@ -37,10 +37,7 @@ impl<'a> Input<'a> {
     /// Return an instruction set that this processor supports.
     pub fn instructions(&mut self) -> Instructions {
         static SETS: OnceLock<Vec<Instructions>> = OnceLock::new();
-        let sets = SETS.get_or_init(|| {
-            let all_sets = Instructions::NAMES.into_iter().filter_map(Instructions::from_name);
-            all_sets.filter(|set| set.is_available()).collect()
-        });
+        let sets = SETS.get_or_init(|| Instructions::available().collect());
         sets[self.below(sets.len())]
     }
 

@@ -5,7 +5,7 @@
 //! length and its last offset.
 
 use super::interface::ArrowArray;
-use super::text::{TextType, dictionary_index, is_null, read_entry};
+use super::text::{dictionary_index, is_null, read_entry};
 use crate::error::Error;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const MAX_ENTRIES: i64 = 1 << 56;
 const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 
 /// The contents of an array's buffers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Layout {
     /// No values: every entry is null.
     Null,
@@ -53,25 +53,6 @@ pub fn integer_bits(format: u8) -> usize {
 }
 
 impl Layout {
-    /// Return the layout of a column of text. `items` replaces the layout of list items.
-    pub fn from_text_type(text_type: &TextType, items: Option<Self>) -> Self {
-        let child_layout = |item_type: &TextType| {
-            Box::new(items.unwrap_or_else(|| Self::from_text_type(item_type, None)))
-        };
-        match text_type {
-            TextType::Null => Self::Null,
-            TextType::Utf8 => Self::Bytes,
-            TextType::LargeUtf8 => Self::LargeBytes,
-            TextType::Utf8View => Self::Views,
-            TextType::Dictionary(index, values) => Self::Dictionary(*index, child_layout(values)),
-            TextType::List(of) => Self::List(child_layout(of)),
-            TextType::LargeList(of) => Self::LargeList(child_layout(of)),
-            TextType::FixedList(length, of) => Self::FixedList(*length, child_layout(of)),
-            TextType::ListView(of) => Self::ListView(child_layout(of)),
-            TextType::LargeListView(of) => Self::LargeListView(child_layout(of)),
-        }
-    }
-
     /// Return the minimum number of buffers, including the validity buffer.
     fn min_buffers(&self) -> i64 {
         match self {
@@ -82,8 +63,8 @@ impl Layout {
         }
     }
 
-    /// Return the layout of list items.
-    fn items(&self) -> Option<&Self> {
+    /// Return the layout of list items, or `None` for other layouts.
+    pub fn items(&self) -> Option<&Self> {
         match self {
             Self::List(items)
             | Self::LargeList(items)
@@ -242,29 +223,12 @@ pub unsafe fn check_table(array: &ArrowArray, columns: usize, name: &str) -> Res
     check_columns().map_err(|problem| malformed_error(name, &problem))
 }
 
-/// The integer types of offsets.
-trait OffsetInteger: Copy + Ord {
-    fn to_i64(self) -> i64;
-}
-
-impl OffsetInteger for i32 {
-    fn to_i64(self) -> i64 {
-        self.into()
-    }
-}
-
-impl OffsetInteger for i64 {
-    fn to_i64(self) -> i64 {
-        self
-    }
-}
-
 /// Return the range from the first to the last offset of these entries. The offsets must be
 /// non-negative and ascending.
 ///
 /// # Safety
 /// The array must have a second buffer of such offsets, with one more offset than entries.
-unsafe fn check_offsets<T: OffsetInteger>(
+unsafe fn check_offsets<T: Copy + Ord + Into<i64>>(
     array: &ArrowArray,
     entries: Range<usize>,
 ) -> Result<Range<usize>, String> {
@@ -273,20 +237,17 @@ unsafe fn check_offsets<T: OffsetInteger>(
     // The loop is branch-free, so that it can be vectorized.
     let has_descent =
         entries.clone().fold(false, |has_descent, i| has_descent | (offset(i + 1) < offset(i)));
-    let (first, last) = (offset(entries.start).to_i64(), offset(entries.end).to_i64());
+    let (first, last): (i64, i64) = (offset(entries.start).into(), offset(entries.end).into());
     if first < 0 || last > MAX_ENTRIES {
         return Err(format!("invalid offsets from {first} to {last}"));
     }
     if has_descent && let Some(i) = entries.clone().find(|&i| offset(i + 1) < offset(i)) {
-        return Err(format!(
-            "entry {} has descending offsets {} and {}",
-            i - entries.start,
-            offset(i).to_i64(),
-            offset(i + 1).to_i64()
-        ));
+        let (number, start, end): (_, i64, i64) =
+            (i - entries.start, offset(i).into(), offset(i + 1).into());
+        return Err(format!("entry {number} has descending offsets {start} and {end}"));
     }
     // Later entries are not used, but the last offset determines the size of the data.
-    let data_end = offset((array.offset + array.length) as usize).to_i64();
+    let data_end: i64 = offset((array.offset + array.length) as usize).into();
     if last > data_end {
         return Err(format!("offset {last} exceeds the last offset {data_end}"));
     }
@@ -323,18 +284,18 @@ unsafe fn check_data(array: &ArrowArray, range: Range<usize>) -> Result<(), Stri
 ///
 /// # Safety
 /// The array must have a second and a third buffer with such offsets and sizes.
-unsafe fn check_sizes<T: OffsetInteger>(
+unsafe fn check_sizes<T: Copy + Ord + Into<i64>>(
     array: &ArrowArray,
     entries: Range<usize>,
 ) -> Result<Range<usize>, String> {
     let (mut first, mut last) = (usize::MAX, 0);
     for i in entries.clone() {
         // SAFETY: guaranteed by the caller.
-        let (start, size) = unsafe {
+        let (start, size): (i64, i64) = unsafe {
             if is_null(array, i) {
                 continue;
             }
-            (read_entry::<T>(array, 1, i).to_i64(), read_entry::<T>(array, 2, i).to_i64())
+            (read_entry::<T>(array, 1, i).into(), read_entry::<T>(array, 2, i).into())
         };
         if !(0..=MAX_ENTRIES).contains(&start) || !(0..=MAX_ENTRIES).contains(&size) {
             return Err(format!(

@@ -1,18 +1,15 @@
 //! A column of text as a source of segments.
 
 use super::check::Layout;
-use super::interface::{ArrayChunks, ArrowArray, ArrowArrayStream, ArrowSchema};
-use super::text::{TextType, list_range, read_string};
+use super::interface::{ArrayChunks, ArrowArray, ArrowInput};
+use super::text::{list_range, read_string};
 use crate::error::Error;
-use crate::text_batches::{
-    Batch, BatchSize, Block, BorrowedSegment, MAX_BATCH_SEGMENTS, Source, check_text_size,
-};
+use crate::text_batches::{Batch, BatchSize, Block, BorrowedSegment, Source, check_text_size};
 use std::sync::Arc;
 
 /// A column of text, read in chunks.
 pub struct TextColumn {
     name: String,
-    kind: TextType,
     layout: Layout,
     chunks: ArrayChunks,
     chunk: Option<Arc<ArrowArray>>,
@@ -23,39 +20,13 @@ pub struct TextColumn {
 }
 
 impl TextColumn {
-    /// Create a source from the column that `stream` returns.
-    pub fn from_stream(
-        name: String,
-        is_required: bool,
-        stream: ArrowArrayStream,
-    ) -> Result<Self, Error> {
-        let (chunks, schema) = ArrayChunks::from_stream(name.clone(), stream)?;
-        Self::new(name, is_required, &schema, chunks)
-    }
-
-    /// Create a source from the column in `array`.
-    pub fn from_array(
-        name: String,
-        is_required: bool,
-        schema: &ArrowSchema,
-        array: ArrowArray,
-    ) -> Result<Self, Error> {
-        let chunks = ArrayChunks::from_array(name.clone(), array);
-        Self::new(name, is_required, schema, chunks)
-    }
-
-    fn new(
-        name: String,
-        is_required: bool,
-        schema: &ArrowSchema,
-        chunks: ArrayChunks,
-    ) -> Result<Self, Error> {
+    /// Create a source from a column.
+    pub fn new(name: String, is_required: bool, input: ArrowInput) -> Result<Self, Error> {
+        let (chunks, schema) = ArrayChunks::new(name.clone(), input)?;
         schema.check(&name)?;
-        let kind = TextType::from_schema(schema, &name)?;
-        let layout = Layout::from_text_type(&kind, None);
+        let layout = Layout::of_texts(&schema, &name)?;
         Ok(Self {
             name,
-            kind,
             layout,
             chunks,
             chunk: None,
@@ -88,10 +59,7 @@ impl Source for TextColumn {
     }
 
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
-        let (max_segments, max_bytes) = match size {
-            BatchSize::Segments(segments) => (segments, usize::MAX),
-            BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
-        };
+        let (max_segments, max_bytes) = size.limits();
         let mut streams: Vec<Vec<Option<BorrowedSegment>>> = vec![Vec::new()];
         let mut used_chunks = Vec::new();
         let (mut count, mut bytes) = (0, 0);
@@ -111,15 +79,15 @@ impl Source for TextColumn {
                 };
                 // SAFETY: the array has this type by its schema, was checked, and has this entry.
                 unsafe {
-                    match self.kind.items() {
+                    match self.layout.items() {
                         Some(item_type) => {
                             let child = &**chunk.children;
-                            let range = list_range(&chunk, &self.kind, self.position);
+                            let range = list_range(&chunk, &self.layout, self.position);
                             for (stream, i) in range.enumerate() {
                                 push_text(stream, read_string(child, item_type, i));
                             }
                         }
-                        None => push_text(0, read_string(&chunk, &self.kind, self.position)),
+                        None => push_text(0, read_string(&chunk, &self.layout, self.position)),
                     }
                 }
                 count += 1;
@@ -138,7 +106,7 @@ impl Source for TextColumn {
             return Ok(None);
         }
         check_text_size(&self.name, bytes)?;
-        if self.is_required && self.kind.items().is_some() {
+        if self.is_required && self.layout.items().is_some() {
             return Err(Error::Input(format!(
                 "{}: expected one string per segment, found a column of lists",
                 self.name

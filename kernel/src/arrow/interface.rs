@@ -140,6 +140,14 @@ impl ArrowSchema {
     }
 }
 
+/// Data from another program.
+pub enum ArrowInput {
+    /// A stream of arrays.
+    Stream(ArrowArrayStream),
+    /// A single array, and its type.
+    Array(ArrowSchema, ArrowArray),
+}
+
 /// The arrays of a stream, or a single array.
 pub struct ArrayChunks {
     name: String,
@@ -148,11 +156,15 @@ pub struct ArrayChunks {
 }
 
 impl ArrayChunks {
-    /// Return a reader of the arrays of `stream`, and the arrays' type. Messages contain `name`.
-    pub fn from_stream(
-        name: String,
-        mut stream: ArrowArrayStream,
-    ) -> Result<(Self, ArrowSchema), Error> {
+    /// Return a reader of the arrays of `input`, and the arrays' type. Messages contain `name`.
+    pub fn new(name: String, input: ArrowInput) -> Result<(Self, ArrowSchema), Error> {
+        let mut stream = match input {
+            ArrowInput::Stream(stream) => stream,
+            ArrowInput::Array(schema, array) => {
+                let (stream, first) = (ArrowArrayStream::empty(), Some(Arc::new(array)));
+                return Ok((Self { name, stream, first }, schema));
+            }
+        };
         let mut schema = ArrowSchema::empty();
         if let Some(get_schema) = stream.get_schema {
             // SAFETY: a stream that is not released writes its schema to an empty structure.
@@ -160,11 +172,6 @@ impl ArrayChunks {
             check_status(&name, &mut stream, status)?;
         }
         Ok((Self { name, stream, first: None }, schema))
-    }
-
-    /// Create chunks from a single array.
-    pub fn from_array(name: String, array: ArrowArray) -> Self {
-        Self { name, stream: ArrowArrayStream::empty(), first: Some(Arc::new(array)) }
     }
 
     /// Return the next array that has entries, or `None` at the end.

@@ -11,7 +11,7 @@
 use super::check::{Layout, integer_bits};
 use super::export;
 use super::interface::{ArrowArray, ArrowSchema};
-use super::text::{self, TextType, dictionary_index, is_null, read_entry, read_string};
+use super::text::{self, dictionary_index, is_null, read_entry, read_integer, read_string};
 use crate::error::Error;
 use std::cmp::Ordering;
 
@@ -64,11 +64,11 @@ const MAX_FIXED_BYTES: u32 = i32::MAX as u32;
 impl KeyType {
     /// Return the type with this format, and a reader for its entries.
     fn from_format(format: &str) -> Option<(Self, EntryReader)> {
-        let date_type = |width, days| {
-            (
-                Self::Date,
-                EntryReader::Scaled { width, multiplier: 1, divisor: days, stored_bytes: 4 },
-            )
+        let scaled = |width, multiplier, divisor, stored_bytes| EntryReader::Scaled {
+            width,
+            multiplier,
+            divisor,
+            stored_bytes,
         };
         let time_type = |of, width, unit: Option<char>| {
             let (multiplier, divisor) = match unit? {
@@ -78,28 +78,25 @@ impl KeyType {
                 'n' => (1, 1000),
                 _ => return None,
             };
-            Some((
-                Self::Time(of),
-                EntryReader::Scaled { width, multiplier, divisor, stored_bytes: 8 },
-            ))
+            Some((Self::Time(of), scaled(width, multiplier, divisor, 8)))
         };
         let unit = format.chars().nth(2);
         let first = format.as_bytes().first().copied()?;
+        if let Some(letter) = text::integer_letter(format) {
+            return Some((Self::Integer(letter), EntryReader::Integer(letter)));
+        }
         Some(match format {
             "n" => (Self::Null, EntryReader::Null),
             "b" => (Self::Boolean, EntryReader::Boolean),
-            "c" | "C" | "s" | "S" | "i" | "I" | "l" | "L" => {
-                (Self::Integer(first), EntryReader::Integer(first))
-            }
             "f" | "g" => (Self::Float(first), EntryReader::Float(first)),
-            "u" => (Self::Text, EntryReader::Bytes(TextType::Utf8)),
-            "U" => (Self::Text, EntryReader::Bytes(TextType::LargeUtf8)),
-            "vu" => (Self::Text, EntryReader::Bytes(TextType::Utf8View)),
-            "z" => (Self::Binary, EntryReader::Bytes(TextType::Utf8)),
-            "Z" => (Self::Binary, EntryReader::Bytes(TextType::LargeUtf8)),
-            "vz" => (Self::Binary, EntryReader::Bytes(TextType::Utf8View)),
-            "tdD" => date_type(4, 1),
-            "tdm" => date_type(8, 86_400_000),
+            "u" => (Self::Text, EntryReader::Bytes(Layout::Bytes)),
+            "U" => (Self::Text, EntryReader::Bytes(Layout::LargeBytes)),
+            "vu" => (Self::Text, EntryReader::Bytes(Layout::Views)),
+            "z" => (Self::Binary, EntryReader::Bytes(Layout::Bytes)),
+            "Z" => (Self::Binary, EntryReader::Bytes(Layout::LargeBytes)),
+            "vz" => (Self::Binary, EntryReader::Bytes(Layout::Views)),
+            "tdD" => (Self::Date, scaled(4, 1, 1, 4)),
+            "tdm" => (Self::Date, scaled(8, 1, 86_400_000, 4)),
             "tts" | "ttm" => time_type(TimeKind::OfDay, 4, unit)?,
             "ttu" | "ttn" => time_type(TimeKind::OfDay, 8, unit)?,
             _ if format.starts_with("ts") => {
@@ -279,35 +276,30 @@ impl KeyType {
         let valid: Vec<_> = values.iter().map(Option::is_some).collect();
         let bytes: usize = values.iter().flatten().map(|value| value.len()).sum();
         let is_large = bytes > i32::MAX as usize;
-        let array = match self {
-            Self::Null => export::null_column(values.len()),
+        let buffers = match self {
+            Self::Null => {
+                return Some((self.format(false), export::null_column(values.len())));
+            }
             Self::Boolean => {
-                let bits = export::pack_bits(values.iter().map(|value| *value == Some(&[1])));
-                export::nullable_column(&valid, vec![bits])
+                vec![export::pack_bits(values.iter().map(|value| *value == Some(&[1])))]
             }
             Self::Integer(letter) => {
-                let width = match letter.to_ascii_lowercase() {
-                    b'c' => 1,
-                    b's' => 2,
-                    b'i' => 4,
-                    _ => 8,
-                };
+                let width = integer_bits(*letter) / 8;
                 let numbers = values.iter().flat_map(|value| {
                     value.map_or([0; 8], |value| (read_integer_value(value) as i64).to_le_bytes())
                 });
                 // Keep only the low bytes of each integer, according to the size of the type.
                 let numbers = numbers.enumerate().filter(|(i, _)| i % 8 < width);
-                export::nullable_column(&valid, vec![numbers.map(|(_, byte)| byte).collect()])
+                vec![numbers.map(|(_, byte)| byte).collect()]
             }
             Self::Float(b'f') => {
                 let numbers = values
                     .iter()
                     .flat_map(|value| (value.map_or(0.0, read_float) as f32).to_le_bytes());
-                export::nullable_column(&valid, vec![numbers.collect()])
+                vec![numbers.collect()]
             }
-            Self::Float(_) => export::nullable_column(&valid, vec![concatenate_fixed(&values, 8)]),
-            Self::Date => export::nullable_column(&valid, vec![concatenate_fixed(&values, 4)]),
-            Self::Time(_) => export::nullable_column(&valid, vec![concatenate_fixed(&values, 8)]),
+            Self::Float(_) | Self::Time(_) => vec![concatenate_fixed(&values, 8)],
+            Self::Date => vec![concatenate_fixed(&values, 4)],
             Self::Decimal => {
                 let scale = values.iter().flatten().map(|value| read_decimal(value).1).max();
                 let scale = scale.unwrap_or(0);
@@ -324,9 +316,7 @@ impl KeyType {
                 let array = export::nullable_column(&valid, vec![bytes]);
                 return Some((format!("d:{MAX_DIGITS},{scale}"), array));
             }
-            Self::Fixed(width) => {
-                export::nullable_column(&valid, vec![concatenate_fixed(&values, *width)])
-            }
+            Self::Fixed(width) => vec![concatenate_fixed(&values, *width)],
             Self::Binary | Self::Text => {
                 let mut end = 0_u64;
                 let mut offsets = Vec::with_capacity((values.len() + 1) * 8);
@@ -339,13 +329,10 @@ impl KeyType {
                     end += value.map_or(0, <[u8]>::len) as u64;
                     push_offset(end);
                 }
-                export::nullable_column(
-                    &valid,
-                    vec![offsets, values.iter().flatten().copied().flatten().copied().collect()],
-                )
+                vec![offsets, values.iter().flatten().copied().flatten().copied().collect()]
             }
         };
-        Some((self.format(is_large), array))
+        Some((self.format(is_large), export::nullable_column(&valid, buffers)))
     }
 }
 
@@ -430,8 +417,9 @@ pub fn read_float(value: &[u8]) -> f64 {
 }
 
 /// A reader of entries in a column's layout.
+#[allow(missing_docs)]
 #[derive(Debug)]
-enum EntryReader {
+pub enum EntryReader {
     Null,
     Boolean,
     Integer(u8),
@@ -448,14 +436,14 @@ enum EntryReader {
         scale: i8,
     },
     Fixed(usize),
-    Bytes(TextType),
+    Bytes(Layout),
     /// Indices of this integer format, which refer to distinct values.
     Dictionary(u8, Box<EntryReader>),
 }
 
 impl EntryReader {
     /// Return the layout of the arrays.
-    fn layout(&self) -> Layout {
+    pub fn layout(&self) -> Layout {
         match self {
             Self::Null => Layout::Null,
             Self::Boolean => Layout::Fixed(1),
@@ -464,7 +452,7 @@ impl EntryReader {
             Self::Scaled { width, .. } | Self::Decimal { width, .. } | Self::Fixed(width) => {
                 Layout::Fixed(8 * width)
             }
-            Self::Bytes(kind) => Layout::from_text_type(kind, None),
+            Self::Bytes(layout) => layout.clone(),
             Self::Dictionary(format, values) => {
                 Layout::Dictionary(*format, Box::new(values.layout()))
             }
@@ -476,7 +464,7 @@ impl EntryReader {
     ///
     /// # Safety
     /// The array must be valid, of this type, and have more than `i` entries.
-    unsafe fn push_entry(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
+    pub unsafe fn push_entry(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
         let index = i + array.offset as usize;
         // SAFETY: guaranteed by the caller; the buffers follow the interface's layout of each type.
         unsafe {
@@ -550,32 +538,13 @@ impl EntryReader {
     }
 }
 
-/// Return the integer at `position`, which includes the array's offset.
-///
-/// # Safety
-/// The array must be valid, of this format, and have that entry.
-pub unsafe fn read_integer(array: &ArrowArray, format: u8, position: usize) -> i128 {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        match format {
-            b'c' => read_entry::<i8>(array, 1, position).into(),
-            b'C' => read_entry::<u8>(array, 1, position).into(),
-            b's' => read_entry::<i16>(array, 1, position).into(),
-            b'S' => read_entry::<u16>(array, 1, position).into(),
-            b'i' => read_entry::<i32>(array, 1, position).into(),
-            b'I' => read_entry::<u32>(array, 1, position).into(),
-            b'L' => read_entry::<u64>(array, 1, position).into(),
-            _ => read_entry::<i64>(array, 1, position).into(),
-        }
-    }
-}
-
 /// A key column: the type of its values, and their reader.
 #[derive(Debug)]
 pub struct KeyColumn {
     /// The type of the values.
     pub key_type: KeyType,
-    reader: EntryReader,
+    /// The reader of the values.
+    pub reader: EntryReader,
 }
 
 impl KeyColumn {
@@ -587,7 +556,7 @@ impl KeyColumn {
             let index = text::index_format(&format, name)?;
             let reader = match values.reader {
                 EntryReader::Bytes(kind) => {
-                    EntryReader::Bytes(TextType::Dictionary(index, Box::new(kind)))
+                    EntryReader::Bytes(Layout::Dictionary(index, Box::new(kind)))
                 }
                 reader => EntryReader::Dictionary(index, Box::new(reader)),
             };
@@ -602,20 +571,5 @@ impl KeyColumn {
                 )))
             }
         }
-    }
-
-    /// Return the layout of the column's arrays.
-    pub fn layout(&self) -> Layout {
-        self.reader.layout()
-    }
-
-    /// Append the entry at index `i`, which does not include the array's offset. Return false for a
-    /// value without an entry.
-    ///
-    /// # Safety
-    /// The array must be valid, of this type, and have more than `i` entries.
-    pub unsafe fn push_entry(&self, array: &ArrowArray, i: usize, out: &mut Vec<u8>) -> bool {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.reader.push_entry(array, i, out) }
     }
 }

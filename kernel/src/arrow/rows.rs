@@ -2,11 +2,10 @@
 //! as texts, keys or integers.
 
 use super::check::{Layout, check_table, integer_bits};
-use super::interface::{ArrayChunks, ArrowArray, ArrowArrayStream, ArrowSchema};
-use super::key::{KeyColumn, KeyType, read_integer};
-use super::text::{self, TextType, is_null, list_range, read_entry, read_string};
+use super::interface::{ArrayChunks, ArrowArray, ArrowInput, ArrowSchema};
+use super::key::{KeyColumn, KeyType};
+use super::text::{self, is_null, list_range, read_entry, read_integer, read_string};
 use crate::error::Error;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A reader of a table that arrives in batches of rows.
@@ -19,19 +18,9 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Read the table that `stream` returns. Error messages contain `name`.
-    pub fn from_stream(name: String, stream: ArrowArrayStream) -> Result<Self, Error> {
-        let (chunks, schema) = ArrayChunks::from_stream(name.clone(), stream)?;
-        Self::new(name, schema, chunks)
-    }
-
-    /// Read the table in `array`, a structure of columns.
-    pub fn from_array(name: String, schema: ArrowSchema, array: ArrowArray) -> Result<Self, Error> {
-        let chunks = ArrayChunks::from_array(name.clone(), array);
-        Self::new(name, schema, chunks)
-    }
-
-    fn new(name: String, schema: ArrowSchema, chunks: ArrayChunks) -> Result<Self, Error> {
+    /// Read a table: structures of columns. Error messages contain `name`.
+    pub fn new(name: String, input: ArrowInput) -> Result<Self, Error> {
+        let (chunks, schema) = ArrayChunks::new(name.clone(), input)?;
         schema.check(&name)?;
         let format = schema.format(&name)?;
         if format != "+s" || schema.dictionary().is_some() {
@@ -69,20 +58,20 @@ impl TableReader {
     /// Select a column of texts. With `allows_lists`, the column may contain lists of texts.
     pub fn select_texts(&mut self, name: &str, allows_lists: bool) -> Result<TextField, Error> {
         let (index, schema) = self.find_column(name)?;
-        let text_type = TextType::from_schema(schema, name)?;
-        if text_type.items().is_some() && !allows_lists {
+        let layout = Layout::of_texts(schema, name)?;
+        if layout.items().is_some() && !allows_lists {
             let message = format!("{name}: expected one string per row, found a column of lists");
             return Err(Error::Input(message));
         }
-        self.selected.push((index, Layout::from_text_type(&text_type, None)));
-        Ok(TextField { index, text_type })
+        self.selected.push((index, layout.clone()));
+        Ok(TextField { index, layout })
     }
 
     /// Select a column of keys.
     pub fn select_keys(&mut self, name: &str) -> Result<KeyField, Error> {
         let (index, schema) = self.find_column(name)?;
         let key = KeyColumn::from_schema(schema, name)?;
-        self.selected.push((index, key.layout()));
+        self.selected.push((index, key.reader.layout()));
         Ok(KeyField { index, key })
     }
 
@@ -97,31 +86,18 @@ impl TableReader {
     /// Select a column of lists of integers.
     pub fn select_lists(&mut self, name: &str) -> Result<ListField, Error> {
         let (index, schema) = self.find_column(name)?;
-        let placeholder = || Box::new(TextType::Null);
-        let format = schema.format(name)?;
-        let list_type = match format.as_str() {
-            "+l" => TextType::List(placeholder()),
-            "+L" => TextType::LargeList(placeholder()),
-            "+vl" => TextType::ListView(placeholder()),
-            "+vL" => TextType::LargeListView(placeholder()),
-            _ => match format.strip_prefix("+w:").and_then(|length| length.parse().ok()) {
-                Some(length) => TextType::FixedList(length, placeholder()),
-                None => {
-                    let found_type = text::type_name(&format);
-                    return Err(Error::Input(format!(
-                        "{name}: expected lists of integers, found {found_type}"
-                    )));
-                }
-            },
+        let mut integer_type = IntegerType::Null;
+        let layout = Layout::of_lists(schema, name, |items| {
+            integer_type = IntegerType::from_schema(items, name)?;
+            Ok(integer_type.layout())
+        })?;
+        let Some(layout) = layout else {
+            let found_type = text::type_name(&schema.format(name)?);
+            let message = format!("{name}: expected lists of integers, found {found_type}");
+            return Err(Error::Input(message));
         };
-        let items = schema
-            .children()
-            .next()
-            .ok_or_else(|| Error::Input(format!("{name}: the Arrow list has no item type")))?;
-        let integer_type = IntegerType::from_schema(items, name)?;
-        self.selected
-            .push((index, Layout::from_text_type(&list_type, Some(integer_type.layout()))));
-        Ok(ListField { index, list_type, integer_type })
+        self.selected.push((index, layout.clone()));
+        Ok(ListField { index, layout, integer_type })
     }
 
     /// Return the next batch of rows, or `None` at the end.
@@ -148,7 +124,7 @@ impl TableReader {
 /// A selected column of texts, or of lists of texts.
 pub struct TextField {
     index: usize,
-    text_type: TextType,
+    layout: Layout,
 }
 
 /// A selected column of keys.
@@ -173,7 +149,7 @@ pub struct IntegerField {
 /// A selected column of lists of integers.
 pub struct ListField {
     index: usize,
-    list_type: TextType,
+    layout: Layout,
     integer_type: IntegerType,
 }
 
@@ -193,10 +169,8 @@ impl IntegerType {
             if format == "n" {
                 return Ok(Self::Null);
             }
-            if let [letter @ (b'c' | b'C' | b's' | b'S' | b'i' | b'I' | b'l' | b'L')] =
-                format.as_bytes()
-            {
-                return Ok(Self::Plain(*letter));
+            if let Some(letter) = text::integer_letter(&format) {
+                return Ok(Self::Plain(letter));
             }
             let parts: Vec<_> = format.strip_prefix("d:").unwrap_or("").split(',').collect();
             if let [_, "0"] | [_, "0", "128"] = parts[..] {
@@ -280,10 +254,10 @@ impl RowBatch {
         let array = self.column(column.index);
         // SAFETY: the column has this type by its schema, and has this entry.
         unsafe {
-            match column.text_type.items() {
-                None => take(0, read_string(array, &column.text_type, row)),
+            match column.layout.items() {
+                None => take(0, read_string(array, &column.layout, row)),
                 Some(item_type) => {
-                    let range = list_range(array, &column.text_type, row);
+                    let range = list_range(array, &column.layout, row);
                     let items = &**array.children;
                     for (number, item) in range.enumerate() {
                         take(number, read_string(items, item_type, item));
@@ -306,7 +280,8 @@ impl RowBatch {
             return Ok(());
         };
         // SAFETY: the column has this type by its schema, and has this entry.
-        let has_entry = unsafe { column.key.push_entry(self.column(column.index), row, out) };
+        let has_entry =
+            unsafe { column.key.reader.push_entry(self.column(column.index), row, out) };
         if has_entry { Ok(()) } else { Err(column.key.key_type.conversion_problem()) }
     }
 
@@ -327,7 +302,7 @@ impl RowBatch {
             if is_null(array, row + array.offset as usize) {
                 return false;
             }
-            let range: Range<usize> = list_range(array, &column.list_type, row);
+            let range = list_range(array, &column.layout, row);
             let items = &**array.children;
             for item in range {
                 match column.integer_type.read_at(items, item) {

@@ -13,21 +13,6 @@ const SMALL: f64 = 1e-9;
 /// The number that MultiWOZ adds to n-gram counts and precisions.
 const OFFSET: f64 = 1e-7;
 
-macro_rules! named_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
-
-        impl $name {
-            /// Return the variant with this name, or `None`.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
-}
-
 named_enum! {
     /// The treatment of an order without matches.
     Smoothing {

@@ -3,12 +3,12 @@
 //! Threads claim slices of the table's batches. Each thread sums its own groups, which are merged
 //! at the end. The order of addition does not affect integer sums.
 
-use super::group_sums::{GroupSums, replace_id_by_bucket};
+use super::group_sums::{GroupSums, find_invalid_text, replace_id_by_bucket};
 use crate::arrow::key::{KeyType, push_integer};
 use crate::arrow::rows::{KeyField, RowBatch, TableReader, TextField};
 use crate::count::{Batch, Count, InputNames, Summary, Worker};
 use crate::error::Error;
-use crate::interrupt::{self, Work, in_threads};
+use crate::interrupt::{self, Work, in_threads, lock};
 use crate::text_batches::{Block, BorrowedSegment, check_text_size};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -176,7 +176,7 @@ struct SliceFeed {
 
 impl SliceFeed {
     fn lock(&self) -> MutexGuard<'_, BatchQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     fn fail(&self, row: u64, error: Error) {
@@ -250,7 +250,7 @@ pub fn count_table(
     let workers = Mutex::new(workers.iter_mut());
     let count_slices = |next: &mut dyn FnMut() -> Option<RowSlice>| {
         let mut part_counter = GroupCounter::new(roles, width, &columns);
-        let worker = workers.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let worker = lock(&workers).next();
         let Some(worker) = worker else { return part_counter };
         while let Some(slice) = next() {
             if let Err(error) = part_counter.count_slice(&slice, &mut **worker) {
@@ -338,15 +338,9 @@ impl<'a> GroupCounter<'a> {
                 })?;
         }
         let (group, is_new) = groups.get_or_insert(key);
-        if is_new {
-            for ((key_type, entry), name) in groups.key_entries(group).zip(&plan.group_columns) {
-                if *key_type == KeyType::Text
-                    && let Some(text) = key_type.entry_value(entry)
-                    && simdutf8::basic::from_utf8(text).is_err()
-                {
-                    return Err(Error::Input(format!("{name}: row {number} is not valid UTF-8")));
-                }
-            }
+        if is_new && let Some(column) = find_invalid_text(&picked.types, key) {
+            let name = &plan.group_columns[column];
+            return Err(Error::Input(format!("{name}: row {number} is not valid UTF-8")));
         }
         Ok(group)
     }

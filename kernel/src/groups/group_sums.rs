@@ -26,6 +26,17 @@ impl RowCounts {
     pub const EMPTY: Self =
         Self { segments: 0, null_hypotheses: 0, null_references: 0, references: None };
 
+    /// Create counts from the first three numbers, and the smallest and largest number of references.
+    pub fn from_numbers(numbers: [i64; 3], references: Option<(i32, i32)>) -> Self {
+        let [segments, null_hypotheses, null_references] = numbers;
+        Self { segments, null_hypotheses, null_references, references }
+    }
+
+    /// Return the first three numbers.
+    pub fn numbers(&self) -> [i64; 3] {
+        [self.segments, self.null_hypotheses, self.null_references]
+    }
+
     /// Return the sum of both counts, or `None` if it overflows 64 bits.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         Some(Self {
@@ -313,6 +324,14 @@ pub fn split_key<'a>(
         let (entry, after) = remaining.split_at_checked(key_type.entry_width(remaining)?)?;
         remaining = after;
         Some((key_type, entry))
+    })
+}
+
+/// Return the number of the first string of a key that is not valid UTF-8.
+pub fn find_invalid_text(types: &[KeyType], key: &[u8]) -> Option<usize> {
+    split_key(types, key).position(|(key_type, entry)| {
+        let text = key_type.entry_value(entry).filter(|_| *key_type == KeyType::Text);
+        text.is_some_and(|text| simdutf8::basic::from_utf8(text).is_err())
     })
 }
 

@@ -1,7 +1,7 @@
 //! The state table, which stores aggregated statistics for exchange between engines. A row contains
 //! the sums of one group for one metric; rows with equal keys can be added.
 
-use super::group_sums::{GroupSums, RowCounts, split_key};
+use super::group_sums::{GroupSums, RowCounts, find_invalid_text, split_key};
 use crate::arrow::key::KeyType;
 use crate::arrow::rows::TableReader;
 use crate::arrow::{ArrowArray, ArrowSchema, export};
@@ -96,12 +96,9 @@ impl StateTable {
         let (format, array) =
             text_column(group_metric_pairs().map(|(_, (fingerprint, _))| *fingerprint));
         push_column(FINGERPRINT_COLUMN, format, false, array);
-        let counts: [fn(&RowCounts) -> i64; 3] =
-            [|counts| counts.segments, |c| c.null_hypotheses, |c| c.null_references];
-        for (name, count) in COUNT_COLUMNS.into_iter().zip(counts) {
-            let values: Vec<_> = group_metric_pairs()
-                .map(|(group, _)| count(groups.counts_of_group(group)))
-                .collect();
+        for (i, name) in COUNT_COLUMNS.into_iter().enumerate() {
+            let counts = group_metric_pairs().map(|(group, _)| groups.counts_of_group(group));
+            let values: Vec<_> = counts.map(|counts| counts.numbers()[i]).collect();
             push_column(name, "l".into(), false, export::number_column(values));
         }
         let bounds: [fn((i32, i32)) -> i32; 2] = [|(min, _)| min, |(_, max)| max];
@@ -312,20 +309,12 @@ pub fn read_state_table(
             let (group, is_new) = groups.get_or_insert(&key);
             if is_new {
                 metric_counts.resize(groups.len() * metric_parts.len(), None);
-                for ((key_type, entry), name) in split_key(&types, &key).zip(names) {
-                    let text = key_type.entry_value(entry).filter(|_| *key_type == KeyType::Text);
-                    if text.is_some_and(|text| simdutf8::basic::from_utf8(text).is_err()) {
-                        return Err(row_error(name, "is not valid UTF-8"));
-                    }
+                if let Some(column) = find_invalid_text(&types, &key) {
+                    return Err(row_error(&names[column], "is not valid UTF-8"));
                 }
             }
             groups.add_checked(group, columns.start, &integers)?;
-            let counts = RowCounts {
-                segments: row_counts[0],
-                null_hypotheses: row_counts[1],
-                null_references: row_counts[2],
-                references,
-            };
+            let counts = RowCounts::from_numbers(row_counts, references);
             let previous = &mut metric_counts[group * metric_parts.len() + metric];
             *previous = Some(match previous {
                 None => counts,
@@ -370,9 +359,7 @@ pub fn encode_groups(groups: &GroupSums) -> Vec<u8> {
         let (key, counts) = (groups.key(group), groups.counts_of_group(group));
         out.extend_from_slice(&(key.len() as u32).to_le_bytes());
         out.extend_from_slice(key);
-        for count in [counts.segments, counts.null_hypotheses, counts.null_references] {
-            out.extend_from_slice(&count.to_le_bytes());
-        }
+        out.extend(counts.numbers().into_iter().flat_map(i64::to_le_bytes));
         let (min, max) = counts.references.unwrap_or((0, 0));
         out.extend_from_slice(&min.to_le_bytes());
         out.extend_from_slice(&max.to_le_bytes());
@@ -440,16 +427,14 @@ fn decode_group(
     for count in &mut counts {
         *count = i64::from_le_bytes(take_bytes(remaining)?);
     }
-    let [segments, null_hypotheses, null_references] = counts;
     let bounds =
         (i32::from_le_bytes(take_bytes(remaining)?), i32::from_le_bytes(take_bytes(remaining)?));
-    let references = (segments > 0).then_some(bounds);
+    let references = (counts[0] > 0).then_some(bounds);
     let has_valid_bounds = references.map_or(bounds == (0, 0), |(min, max)| 0 < min && min <= max);
     if !has_valid_bounds || counts.iter().any(|count| *count < 0) {
         return Err(damaged_error("invalid counts"));
     }
-    *groups.counts_mut(group) =
-        RowCounts { segments, null_hypotheses, null_references, references };
+    *groups.counts_mut(group) = RowCounts::from_numbers(counts, references);
     let row = (0..groups.width()).map(|_| Ok(i64::from_le_bytes(take_bytes(remaining)?)));
     let row = row.collect::<Result<Vec<_>, Error>>()?;
     metrics.check_sums(&row)?;

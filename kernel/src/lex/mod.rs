@@ -77,10 +77,8 @@ impl Tokenizer {
 
     /// Return the tokenizer with this name, or `None`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .into_iter()
-            .find(|(tokenizer_name, _)| *tokenizer_name == name)
-            .map(|(_, tokenizer)| tokenizer)
+        let mut named = Self::NAMES.into_iter();
+        named.find_map(|(known_name, tokenizer)| (known_name == name).then_some(tokenizer))
     }
 
     /// Tokenize a segment by the scalar definition: append the text of the tokens to `text`, and
@@ -638,8 +636,7 @@ mod tests {
 
     #[test]
     fn test_utf8_check_agrees_with_standard_library() {
-        let sets = Instructions::NAMES.into_iter().filter_map(Instructions::from_name);
-        let sets: Vec<_> = sets.filter(|set| set.is_available()).collect();
+        let sets: Vec<_> = Instructions::available().collect();
         let is_implemented = |set| matches!(set, Instructions::Avx2 | Instructions::Avx512);
         let edges =
             [0, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC]

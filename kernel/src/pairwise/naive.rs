@@ -3,7 +3,7 @@
 use super::{
     BAND_HEIGHT, Band, Block, Pairs, Row, TakeScores, WeightedSum, Worker, claim_next, lex_source,
 };
-use crate::count::{Counter, Formula, Metric, Reader, SingleMetricCount};
+use crate::count::{Formula, Reader, SingleMetricCount};
 use crate::error::Error;
 use crate::interrupt::in_threads;
 use crate::lex::Lexer;
@@ -23,13 +23,13 @@ fn read_batches(
 ) -> Result<Vec<TextBatch>, Error> {
     let mut texts = Vec::new();
     let take_batch = |block, count| texts.push((block, count));
-    lex_source(source, || BatchSize::Segments(size()), lexer, |_| {}, take_batch)?;
+    lex_source(source, || Some(BatchSize::Segments(size())), lexer, |_| {}, take_batch)?;
     Ok(texts)
 }
 
 /// Two lists of unprocessed texts, with the counter and formula for scoring them.
-pub struct NaivePairs<M> {
-    counter: Arc<Counter<M>>,
+pub struct NaivePairs {
+    counter: Arc<dyn SingleMetricCount>,
     formula: Arc<dyn Formula>,
     /// The texts, in batches of [`BAND_HEIGHT`].
     hypotheses: Vec<TextBatch>,
@@ -38,20 +38,21 @@ pub struct NaivePairs<M> {
     _sources: Mutex<Vec<Box<dyn Source>>>,
 }
 
-impl<M: Metric> NaivePairs<M> {
+impl NaivePairs {
     /// Read all texts. Without references, the hypotheses also serve as references.
     pub fn read_texts(
-        counter: Arc<Counter<M>>,
+        counter: Arc<dyn SingleMetricCount>,
         formula: Arc<dyn Formula>,
         mut hypotheses: Box<dyn Source>,
         mut references: Option<Box<dyn Source>>,
     ) -> Result<Self, Error> {
         let read_source =
             |source: &mut dyn Source, lexer| read_batches(source, lexer, || BAND_HEIGHT);
+        let (lexer, reference_lexer) = counter.lexers();
         Ok(Self {
-            hypotheses: read_source(hypotheses.as_mut(), &counter.hypotheses)?,
+            hypotheses: read_source(hypotheses.as_mut(), lexer)?,
             references: match &mut references {
-                Some(references) => Some(read_source(references.as_mut(), counter.references())?),
+                Some(references) => Some(read_source(references.as_mut(), reference_lexer)?),
                 None => None,
             },
             counter,
@@ -65,7 +66,7 @@ impl<M: Metric> NaivePairs<M> {
     }
 }
 
-impl<M: Metric> Pairs for NaivePairs<M> {
+impl Pairs for NaivePairs {
     fn shape(&self) -> (usize, usize) {
         let count = |texts: &[TextBatch]| texts.iter().map(|(_, count)| count).sum();
         (count(&self.hypotheses), count(self.references()))
@@ -80,25 +81,25 @@ impl<M: Metric> Pairs for NaivePairs<M> {
     }
 }
 
-struct NaiveBlock<'a, M> {
-    pairs: &'a NaivePairs<M>,
+struct NaiveBlock<'a> {
+    pairs: &'a NaivePairs,
     references: Range<usize>,
 }
 
-impl<M: Metric> Block for NaiveBlock<'_, M> {
+impl Block for NaiveBlock<'_> {
     fn worker(&self) -> Box<dyn Worker + '_> {
         let reader = Arc::clone(&self.pairs.counter).reader();
         Box::new(NaiveWorker { block: self, reader, scores: Vec::new() })
     }
 }
 
-struct NaiveWorker<'a, M> {
-    block: &'a NaiveBlock<'a, M>,
+struct NaiveWorker<'a> {
+    block: &'a NaiveBlock<'a>,
     reader: Box<dyn Reader>,
     scores: Vec<f64>,
 }
 
-impl<M: Metric> Worker for NaiveWorker<'_, M> {
+impl Worker for NaiveWorker<'_> {
     fn score(&mut self, band: &Band, take: &mut TakeScores<'_>) -> Result<(), Error> {
         let NaiveBlock { pairs: all, references } = self.block;
         let (hypotheses, height) = &all.hypotheses[band.hypotheses.start / BAND_HEIGHT];
@@ -135,24 +136,22 @@ pub struct ScoringSet {
 /// Return the mean score of each hypothesis in each set against the set's references. Without
 /// references, the hypotheses of a set also serve as references. `compensated` has the same meaning
 /// as for [`WeightedSum`]. Return `None` if the number of texts does not match the sets.
-pub fn expected_scores<M: Metric>(
-    counter: &Arc<Counter<M>>,
+pub fn expected_scores(
+    counter: Arc<dyn SingleMetricCount>,
     formula: &dyn Formula,
     (mut hypotheses, mut references): (Box<dyn Source>, Option<Box<dyn Source>>),
     sets: &[ScoringSet],
     compensated: bool,
     workers: usize,
 ) -> Result<Vec<f64>, Error> {
+    let (lexer, reference_lexer) = counter.lexers();
     let mut sizes = sets.iter().map(|set| set.hypotheses);
-    let hypothesis_batches =
-        read_batches(&mut *hypotheses, &counter.hypotheses, || sizes.next().unwrap_or(1))?;
+    let hypothesis_batches = read_batches(&mut *hypotheses, lexer, || sizes.next().unwrap_or(1))?;
     let mut sizes = sets.iter().map(|set| set.references);
-    let reference_batches = references
-        .as_mut()
-        .map(|source| {
-            read_batches(&mut **source, counter.references(), || sizes.next().unwrap_or(1))
-        })
-        .transpose()?;
+    let mut read_references = |source: &mut Box<dyn Source>| {
+        read_batches(&mut **source, reference_lexer, || sizes.next().unwrap_or(1))
+    };
+    let reference_batches = references.as_mut().map(&mut read_references).transpose()?;
     let reference_batches = reference_batches.as_ref().unwrap_or(&hypothesis_batches);
     let has_sizes = |texts: &[TextBatch], size: fn(&ScoringSet) -> usize| {
         texts.iter().map(|(_, count)| *count).eq(sets.iter().map(size))
@@ -165,7 +164,7 @@ pub fn expected_scores<M: Metric>(
     let texts: Vec<_> = hypothesis_batches.iter().zip(reference_batches).zip(sets).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut reader = Arc::clone(counter).reader();
+        let mut reader = Arc::clone(&counter).reader();
         let (mut means, mut row, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         while let Some((i, &(((hypotheses, height), (references, width)), set))) =
             claim_next(&next, &texts)

@@ -163,7 +163,7 @@ impl TextUnits {
             }
             count += 1;
         };
-        lex_source(source, || BatchSize::Bytes(BATCH_BYTES), lexer, take_text, |_, _| {})?;
+        lex_source(source, || Some(BatchSize::Bytes(BATCH_BYTES)), lexer, take_text, |_, _| {})?;
         Ok(Self { units, count })
     }
 

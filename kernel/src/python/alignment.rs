@@ -2,13 +2,13 @@
 
 use super::run::{LongSequence, interruptible, run_on_text};
 use super::sentence::SegmentTexts;
-use super::{LexerSettings, current_instructions, decode_token};
+use super::{LexerSettings, current_instructions, decode_tokens};
 use crate::edit_distance::Edit;
 use crate::lex::{self, tercom};
 use crate::ter::{Outcome, Step, TerScratch};
 use crate::tokens::View;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
 
 /// Return TER's lexer settings for hypotheses and for references.
 pub fn ter_lexer_settings(
@@ -36,8 +36,8 @@ pub fn ter_alignment<'py>(
     asian_support: bool,
     case_sensitive: bool,
 ) -> PyResult<(
-    Vec<Bound<'py, PyAny>>,
-    Vec<Vec<Bound<'py, PyAny>>>,
+    Bound<'py, PyList>,
+    Vec<Bound<'py, PyList>>,
     usize,
     Vec<(usize, usize, usize)>,
     String,
@@ -58,10 +58,10 @@ pub fn ter_alignment<'py>(
     )?;
     let mut references =
         lex_texts(py, &reference_settings.to_lexer(instructions)?, &texts, &mut reference_scratch)?;
-    let hypothesis_tokens = decode_tokens(py, hypotheses.next_segment())?;
+    let hypothesis_tokens = decode_view(py, hypotheses.next_segment())?;
     references.next_segment();
     let reference_tokens =
-        (0..texts.reference_count()).map(|_| decode_tokens(py, references.next_segment()));
+        (0..texts.reference_count()).map(|_| decode_view(py, references.next_segment()));
     let reference_tokens = reference_tokens.collect::<PyResult<Vec<_>>>()?;
     let (hypothesis_view, reference_views) =
         (hypothesis_tokens.0, reference_tokens.iter().map(|(view, _)| *view).collect::<Vec<_>>());
@@ -121,16 +121,10 @@ fn lex_texts<'a>(
 }
 
 /// Return the tokens of a segment, both as a kernel view and as Python strings.
-fn decode_tokens<'a, 'py>(
+fn decode_view<'a, 'py>(
     py: Python<'py>,
     view: Option<View<'a>>,
-) -> PyResult<(View<'a>, Vec<Bound<'py, PyAny>>)> {
+) -> PyResult<(View<'a>, Bound<'py, PyList>)> {
     let view = view.ok_or(crate::error::Error::NoReference { segment: 1 })?;
-    let tokens = (0..view.count()).map(|i| {
-        if i % (1 << 14) == 0 {
-            py.check_signals()?;
-        }
-        decode_token(py, view.token(i))
-    });
-    Ok((view, tokens.collect::<PyResult<_>>()?))
+    Ok((view, decode_tokens(py, (0..view.count()).map(|i| view.token(i)))?))
 }

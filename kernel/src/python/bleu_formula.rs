@@ -2,11 +2,11 @@
 
 use super::run::interruptible;
 use super::table::Table;
+use super::{require, require_known};
 use crate::bleu::variants::{
     Arithmetic, BleuVariantFormula, MissingOrder, NoMatch, Penalty, Smoothing,
 };
 use crate::interrupt::Work;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// BLEU's formula. A row has the hypothesis length, the reference length in units of
@@ -32,14 +32,14 @@ impl BleuFormula {
         length_unit: f64,
     ) -> PyResult<Self> {
         Ok(Self(BleuVariantFormula {
-            smoothing: require("smoothing", smoothing, Smoothing::from_name)?,
+            smoothing: require_known("smoothing", smoothing, Smoothing::from_name)?,
             smoothing_value,
-            missing_order: require("missing_order", missing_order, MissingOrder::from_name)?,
-            no_match: require("no_match", no_match, NoMatch::from_name)?,
-            penalty: require("brevity_penalty", brevity_penalty, Penalty::from_name)?,
+            missing_order: require_known("missing_order", missing_order, MissingOrder::from_name)?,
+            no_match: require_known("no_match", no_match, NoMatch::from_name)?,
+            penalty: require_known("brevity_penalty", brevity_penalty, Penalty::from_name)?,
             empty_brevity,
             weights,
-            arithmetic: require("arithmetic", arithmetic, Arithmetic::from_name)?,
+            arithmetic: require_known("arithmetic", arithmetic, Arithmetic::from_name)?,
             compensated,
             length_unit,
         }))
@@ -81,16 +81,10 @@ impl BleuFormula {
     fn check_width(&self, width: usize) -> PyResult<usize> {
         let orders = width.saturating_sub(2) / 2;
         let has_all_weights = self.0.weights.as_ref().is_none_or(|weights| weights.len() == orders);
-        if width < 4 || width % 2 == 1 || !has_all_weights {
-            return Err(PyValueError::new_err(
-                "expected two lengths, and the matches and the n-grams of each order",
-            ));
-        }
+        require(
+            width >= 4 && width.is_multiple_of(2) && has_all_weights,
+            "expected two lengths, and the matches and the n-grams of each order",
+        )?;
         Ok(orders)
     }
-}
-
-/// Return the variant with this name, or an error that names the parameter.
-fn require<T>(parameter: &str, name: &str, find: impl Fn(&str) -> Option<T>) -> PyResult<T> {
-    find(name).ok_or_else(|| PyValueError::new_err(format!("unknown {parameter} '{name}'")))
 }

@@ -1,10 +1,10 @@
 //! Grouping for Python, which turns the rows of a table into a table of aggregated statistics.
 
 use super::metrics::{self, Metric};
+use super::require;
 use super::run::{MAX_WORKERS, interruptible};
-use super::sources::ArrowCapsules;
-use super::table::Table;
-use super::to_stopped_error;
+use super::sources::take_arrow_input;
+use super::table::{ArrayCapsules, Table, array_capsules};
 use crate::arrow::key::{KeyType, read_decimal, read_float, read_integer_value, read_signed};
 use crate::arrow::rows;
 use crate::columns::{ColumnRules, overflow_error};
@@ -13,20 +13,18 @@ use crate::error::Error;
 use crate::groups::count::{ColumnRoles, GroupedTable, count_table, create_workers};
 use crate::groups::group_sums::{self, GroupSums as Totals, RowCounts};
 use crate::groups::state_table::{self, StateMetrics};
-use crate::interrupt::Work;
+use crate::interrupt::{Work, lock};
 use crate::text_batches::{Block, BorrowedSegment};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCapsule, PyList, PyString, PyTuple};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Return the hash bucket for an id. Strings are hashed as UTF-8, and integers as eight
 /// little-endian bytes.
 #[pyfunction]
 pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
-    if buckets == 0 {
-        return Err(PyValueError::new_err("buckets must be at least 1"));
-    }
+    require(buckets > 0, "buckets must be at least 1")?;
     if let Ok(text) = identity.cast::<PyString>() {
         return super::with_utf8(text, |bytes| group_sums::hash_bucket(bytes, buckets));
     }
@@ -51,12 +49,7 @@ impl Frame {
     /// Wrap a table that implements the Arrow PyCapsule protocol. Error messages contain `name`.
     #[new]
     fn new(table: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
-        let frame = match ArrowCapsules::from_object(table)? {
-            ArrowCapsules::Stream(stream) => rows::TableReader::from_stream(name, stream)?,
-            ArrowCapsules::Array(schema, array) => {
-                rows::TableReader::from_array(name, schema, array)?
-            }
-        };
+        let frame = rows::TableReader::new(name, take_arrow_input(table)?)?;
         let names = frame.column_names();
         Ok(Self { frame: Mutex::new(Some(frame)), names })
     }
@@ -70,7 +63,7 @@ impl Frame {
 
 impl Frame {
     fn take(&self) -> PyResult<rows::TableReader> {
-        let reader = self.frame.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let reader = lock(&self.frame).take();
         reader.ok_or_else(|| PyRuntimeError::new_err("this table has already been read"))
     }
 }
@@ -134,15 +127,13 @@ impl Worker for PythonWorker {
             let table =
                 counter.call.bind(py).call1((hypotheses, PyList::new(py, reference_tuples)?))?;
             let table = table.cast::<Table>()?.get();
-            if table.width() != counter.width || table.values().len() != batch.count * counter.width
-            {
-                return Err(PyValueError::new_err("the returned table has an unexpected shape"));
-            }
+            let shape = (table.width(), table.values().len());
+            let has_shape = shape == (counter.width, batch.count * counter.width);
+            require(has_shape, "the returned table has an unexpected shape")?;
             rows.clear();
             rows.extend_from_slice(table.values());
             Ok(())
-        })
-        .map_err(to_stopped_error)?;
+        })?;
         Ok(&self.rows)
     }
 }
@@ -180,12 +171,10 @@ impl Groups {
         source: Option<String>,
         by_row: bool,
     ) -> PyResult<Self> {
-        if bucket
-            .as_ref()
-            .is_some_and(|(_, buckets)| *buckets == 0 || i64::try_from(*buckets).is_err())
-        {
-            return Err(PyValueError::new_err("bucket: expected at least 1 bucket"));
-        }
+        let has_valid_count =
+            |(_, buckets): &(String, u64)| (1..=i64::MAX as u64).contains(buckets);
+        let is_valid = bucket.as_ref().is_none_or(has_valid_count);
+        require(is_valid, "bucket: expected at least 1 bucket")?;
         let mut counters: Vec<Arc<dyn Count>> = Vec::new();
         let mut metric_rules = Vec::new();
         let mut calls = false;
@@ -203,9 +192,8 @@ impl Groups {
         }
         let counter = metrics::combine_counters(counters);
         let metrics = StateMetrics(metric_rules);
-        if counter.width() != metrics.width() || metrics.0.is_empty() {
-            return Err(PyValueError::new_err("the metrics do not match their column names"));
-        }
+        let is_consistent = counter.width() == metrics.width() && !metrics.0.is_empty();
+        require(is_consistent, "the metrics do not match their column names")?;
         let plan = ColumnRoles {
             hypothesis,
             references,
@@ -223,7 +211,7 @@ impl Groups {
     fn update(&mut self, py: Python<'_>, frame: &Frame, workers: usize) -> PyResult<()> {
         let frame = frame.take()?;
         let Self { plan, groups, counter, calls, idle, .. } = self;
-        let idle = idle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let idle = &mut *lock(idle);
         // Foreign code runs only in the calling thread.
         let workers = if *calls { 1 } else { workers.clamp(1, MAX_WORKERS) };
         let grouped = interruptible(py, || -> Result<GroupedTable, Error> {
@@ -402,12 +390,9 @@ impl Groups {
     }
 
     /// Return the state table as an Arrow array of structures (the schema and the array).
-    fn arrow_array<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    fn arrow_array<'py>(&self, py: Python<'py>) -> PyResult<ArrayCapsules<'py>> {
         let (schema, array) = self.state_table(py)?.into_structure();
-        capsules(py, schema, array)
+        array_capsules(py, schema, array)
     }
 
     /// Return a table of scores as an Arrow stream of one batch. It has one row for each of these
@@ -422,13 +407,9 @@ impl Groups {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let groups = &self.groups;
         let lengths = beside.iter().map(|(_, values)| values.len());
-        if lengths.chain([scores.len()]).any(|length| length != places.len())
-            || places.iter().any(|&position| position >= groups.len())
-        {
-            return Err(PyValueError::new_err(
-                "columns have different lengths, or a group index is out of range",
-            ));
-        }
+        let is_valid = lengths.chain([scores.len()]).all(|length| length == places.len())
+            && places.iter().all(|&position| position < groups.len());
+        require(is_valid, "columns have different lengths, or a group index is out of range")?;
         let table = interruptible(py, || {
             let ordered = groups.ordered_groups();
             let group_indices: Vec<_> = places.iter().map(|&position| ordered[position]).collect();
@@ -458,7 +439,7 @@ pub fn scores_of_rows<'py>(
     py: Python<'py>,
     scores: Vec<f64>,
     has_text: &[u8],
-) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+) -> PyResult<ArrayCapsules<'py>> {
     let is_valid: Vec<_> = has_text.iter().map(|&byte| byte == 1).collect();
     let mut remaining_scores = scores.into_iter();
     let column =
@@ -467,22 +448,9 @@ pub fn scores_of_rows<'py>(
     let row_scores = row_scores.filter(|_| remaining_scores.next().is_none());
     let row_scores = row_scores
         .ok_or_else(|| PyValueError::new_err("the number of scores does not match the rows"))?;
-    let (schema, array) =
-        state_table::StateTable::from_row_scores(row_scores.into_iter(), &is_valid)
-            .into_structure();
-    capsules(py, schema, array)
-}
-
-/// Return the capsules of an Arrow schema and array.
-fn capsules(
-    py: Python<'_>,
-    schema: crate::arrow::ArrowSchema,
-    array: crate::arrow::ArrowArray,
-) -> PyResult<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)> {
-    Ok((
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
-        PyCapsule::new_with_value(py, array, c"arrow_array")?,
-    ))
+    let table = state_table::StateTable::from_row_scores(row_scores.into_iter(), &is_valid);
+    let (schema, array) = table.into_structure();
+    array_capsules(py, schema, array)
 }
 
 /// The number of segments, the number of rows without a hypothesis, the number of rows without a

@@ -1,13 +1,12 @@
 //! Leave-one-out scores of a set of texts, for Python.
 
+use super::metrics::parse_length_rule;
 use super::run::{MAX_WORKERS, interruptible};
 use super::sources::Source;
 use super::table::Table;
-use super::{LexerSettings, current_instructions};
-use crate::bleu::ReferenceLength;
+use super::{LexerSettings, current_instructions, require};
 use crate::leave_one_out::TextSet;
 use crate::ngrams::MAX_ORDER;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Read up to `max_texts` texts of a source as token ids.
@@ -40,12 +39,8 @@ pub fn left_out(
     most: usize,
     workers: usize,
 ) -> PyResult<Table> {
-    let rule = ReferenceLength::from_name(reference_length).ok_or_else(|| {
-        PyValueError::new_err(format!("unknown reference length rule '{reference_length}'"))
-    })?;
-    if !(1..=MAX_ORDER).contains(&max_order) {
-        return Err(PyValueError::new_err("max_order must be from 1 to 16"));
-    }
+    let rule = parse_length_rule(reference_length)?;
+    require((1..=MAX_ORDER).contains(&max_order), "max_order must be from 1 to 16")?;
     let set = read_set(py, texts, (tokenizer, lowercase), most)?;
     let workers = workers.clamp(1, MAX_WORKERS);
     let rows = interruptible(py, || set.bleu_rows(max_order, rule, at_least_one, workers))?;
@@ -63,9 +58,7 @@ pub fn distinct(
     lowercase: &str,
     order: usize,
 ) -> PyResult<(usize, Table)> {
-    if order == 0 {
-        return Err(PyValueError::new_err("order must be at least 1"));
-    }
+    require(order > 0, "order must be at least 1")?;
     let set = read_set(py, texts, (tokenizer, lowercase), usize::MAX)?;
     let (distinct_count, rows) = interruptible(py, || set.count_distinct(order))?;
     Ok((distinct_count, Table::new(rows, 3)))

@@ -1,6 +1,7 @@
 //! Meta-evaluation for Python. Scores are passed as bytes of doubles, and counts are returned as
 //! tables.
 
+use super::require;
 use super::resample::Stream;
 use super::run::{create_list, interruptible, run_on_text};
 use super::table::Table;
@@ -25,9 +26,9 @@ fn score_rows(
     let average = Averaging::from_name(average).ok_or_else(|| {
         PyValueError::new_err(format!("unknown average '{average}' (expected none, item or sys)"))
     })?;
-    if human.len() != metric.len() || systems == 0 || !human.len().is_multiple_of(8 * systems) {
-        return Err(PyValueError::new_err("expected two score matrices for the same systems"));
-    }
+    let have_same_shape =
+        human.len() == metric.len() && systems > 0 && human.len().is_multiple_of(8 * systems);
+    require(have_same_shape, "expected two score matrices for the same systems")?;
     let (human_scores, metric_scores) = (decode_doubles(human), decode_doubles(metric));
     Ok(ScoreMatrices { human: &human_scores, metric: &metric_scores, systems }.rows(average))
 }
@@ -159,9 +160,9 @@ pub fn exceeding(
     scale: f64,
     slack: f64,
 ) -> PyResult<Vec<u32>> {
-    if totals.len() != exchanged.width() || !totals.len().is_multiple_of(meta_evaluation::MOMENTS) {
-        return Err(PyValueError::new_err("expected three columns per metric"));
-    }
+    let has_all_columns =
+        totals.len() == exchanged.width() && totals.len().is_multiple_of(meta_evaluation::MOMENTS);
+    require(has_all_columns, "expected three columns per metric")?;
     let trials = exchanged.values();
     Ok(interruptible(py, || {
         meta_evaluation::count_exceeding_leads(&totals, trials, gold, scale, slack)
@@ -171,9 +172,7 @@ pub fn exceeding(
 /// Return the sum of every subset of the rows, one row per subset.
 #[pyfunction]
 pub fn subset_sums(py: Python<'_>, table: &Table) -> PyResult<Table> {
-    if table.rows().count() > 20 {
-        return Err(PyValueError::new_err("expected at most 20 rows"));
-    }
+    require(table.rows().count() <= 20, "expected at most 20 rows")?;
     let (values, width) = (table.values(), table.width());
     let sums = interruptible(py, || meta_evaluation::subset_sums(values, width))?;
     Ok(Table::new(sums, width))

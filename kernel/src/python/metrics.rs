@@ -1,21 +1,22 @@
 //! The metrics for Python, as a class that combines a counter with its formulas.
 
 use super::alignment;
-use super::pairwise::{MeanScores, Pairs, ReadPairs};
+use super::pairwise::Pairs;
 use super::run::{MAX_WORKERS, Scan, interruptible, run_on_text, summary_dict};
 use super::sentence::{ReaderPool, ReaderSlot, ScoreClass};
 use super::sources::Source;
 use super::table::{Scores, Table};
-use super::{LexerSettings, current_instructions, selected_instructions, to_stopped_error};
+use super::{LexerSettings, current_instructions, require, require_known, selected_instructions};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
 use crate::count::{self, Count, Counter, Formula, JointCounter, SingleMetricCount};
-use crate::edit_distance;
+use crate::edit_distance::{self, EditMeasure};
 use crate::error::Error;
 use crate::interrupt::Work;
 use crate::lex::tercom;
 use crate::ngram_f;
 use crate::ngrams::MAX_ORDER;
+use crate::pairwise;
 use crate::pairwise::bleu::PairwiseBleu;
 use crate::pairwise::naive::{self, NaivePairs};
 use crate::pairwise::overlap::{Overlap, OverlapPairs};
@@ -23,14 +24,24 @@ use crate::sari;
 use crate::scan::{Inputs, RowScores};
 use crate::simd::Instructions;
 use crate::ter;
-use crate::text_batches::MAX_BATCH_SEGMENTS;
-use pyo3::exceptions::PyValueError;
+use crate::text_batches::{self, MAX_BATCH_SEGMENTS};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyString};
 use std::sync::{Arc, OnceLock};
 
 /// A function that creates a counter for an instruction set.
 type MakeCounter = Box<dyn Fn(Instructions) -> PyResult<Arc<dyn SingleMetricCount>> + Send + Sync>;
+
+/// A function that reads texts for scoring pairs: hypotheses, and references if they differ.
+type ReadPairs = Box<
+    dyn Fn(
+            Instructions,
+            Box<dyn text_batches::Source>,
+            Option<Box<dyn text_batches::Source>>,
+        ) -> Result<Box<dyn pairwise::Pairs>, Error>
+        + Send
+        + Sync,
+>;
 
 /// A set of texts: the numbers of hypotheses and of distinct references, the indices of the
 /// references in the order of summation, their weights, and the divisor.
@@ -41,8 +52,8 @@ struct SetTuple(usize, usize, Vec<usize>, Option<Vec<f64>>, f64);
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Metric {
     make: MakeCounter,
-    read_pairs: ReadPairs,
-    mean_scores: MeanScores,
+    /// A faster method for scoring pairs, if the metric has one.
+    read_pairs: Option<ReadPairs>,
     /// The formulas for single segments and for corpora.
     segment: Arc<dyn Formula>,
     corpus: Arc<dyn Formula>,
@@ -57,35 +68,24 @@ impl Metric {
     fn new<M: count::Metric + Clone>(
         settings: (LexerSettings, Option<LexerSettings>),
         columns: M,
-        segment: Arc<dyn Formula>,
-        corpus: Arc<dyn Formula>,
+        segment: impl Formula + 'static,
+        corpus: impl Formula + 'static,
     ) -> Self {
         let width = columns.width();
-        let make = Arc::new(move |instructions| -> PyResult<_> {
-            let (hypothesis_settings, reference_settings) = (&settings.0, settings.1.as_ref());
-            Ok(Arc::new(Counter {
-                hypotheses: hypothesis_settings.to_lexer(instructions)?,
-                references: reference_settings
-                    .map(|settings| settings.to_lexer(instructions))
-                    .transpose()?,
-                metric: columns.clone(),
-            }))
-        });
-        let (make_pair_counter, formula) = (Arc::clone(&make), Arc::clone(&segment));
-        let (make_mean_counter, mean_formula) = (Arc::clone(&make), Arc::clone(&segment));
         Self {
-            make: Box::new(move |instructions| Ok(make(instructions)?)),
-            read_pairs: Box::new(move |instructions, hypotheses, references| {
-                let counter = make_pair_counter(instructions).map_err(to_stopped_error)?;
-                let formula = Arc::clone(&formula);
-                Ok(Box::new(NaivePairs::read_texts(counter, formula, hypotheses, references)?))
+            make: Box::new(move |instructions| {
+                let (hypotheses, references) = &settings;
+                let references =
+                    references.as_ref().map(|settings| settings.to_lexer(instructions));
+                Ok(Arc::new(Counter {
+                    hypotheses: hypotheses.to_lexer(instructions)?,
+                    references: references.transpose()?,
+                    metric: columns.clone(),
+                }))
             }),
-            mean_scores: Box::new(move |instructions, texts, sets, compensated, workers| {
-                let counter = make_mean_counter(instructions).map_err(to_stopped_error)?;
-                naive::expected_scores(&counter, &*mean_formula, texts, sets, compensated, workers)
-            }),
-            segment,
-            corpus,
+            read_pairs: None,
+            segment: Arc::new(segment),
+            corpus: Arc::new(corpus),
             width,
             reader_pool: ReaderPool::default(),
             score_class: OnceLock::new(),
@@ -96,10 +96,10 @@ impl Metric {
     /// settings.
     fn with_overlap<M: Overlap + Clone>(self, settings: LexerSettings, metric: M) -> Self {
         let read_pairs: ReadPairs = Box::new(move |instructions, hypotheses, references| {
-            let lexer = settings.to_lexer(instructions).map_err(to_stopped_error)?;
+            let lexer = settings.to_lexer(instructions)?;
             Ok(Box::new(OverlapPairs::read_texts(metric.clone(), &lexer, hypotheses, references)?))
         });
-        Self { read_pairs, ..self }
+        Self { read_pairs: Some(read_pairs), ..self }
     }
 
     /// Return the counter of this metric's rows.
@@ -128,35 +128,25 @@ impl Metric {
         weights: Option<Vec<f64>>,
         compensated: bool,
     ) -> PyResult<Self> {
-        let smoothing = Smoothing::from_name(smoothing, smoothing_value)
-            .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
+        let smoothing = parse_smoothing(smoothing, smoothing_value)?;
         let has_all_weights = weights.as_ref().is_none_or(|weights| weights.len() == max_order);
-        if !(1..=MAX_ORDER).contains(&max_order) || !has_all_weights {
-            return Err(PyValueError::new_err(
-                "expected a max_order from 1 to 16 and one weight per order",
-            ));
-        }
-        let lengths = reference_lengths.iter().map(|name| {
-            ReferenceLength::from_name(name).ok_or_else(|| {
-                PyValueError::new_err(format!("unknown reference length rule '{name}'"))
-            })
-        });
+        let is_valid = (1..=MAX_ORDER).contains(&max_order) && has_all_weights;
+        require(is_valid, "expected a max_order from 1 to 16 and one weight per order")?;
+        let lengths = reference_lengths.iter().map(|name| parse_length_rule(name));
         let lengths = lengths.collect::<PyResult<Vec<_>>>()?;
         let is_scorable = lengths.len() == 1;
-        let formula = |effective_order| {
-            Arc::new(bleu::BleuFormula {
-                smoothing,
-                effective_order,
-                weights: weights.clone(),
-                compensated,
-            })
+        let segment = bleu::BleuFormula {
+            smoothing,
+            effective_order: effective_order.0,
+            weights,
+            compensated,
         };
-        let create_settings = || LexerSettings::new(py, tokenizer, lowercase);
+        let corpus = bleu::BleuFormula { effective_order: effective_order.1, ..segment.clone() };
+        let settings = LexerSettings::new(py, tokenizer, lowercase)?;
         let columns = bleu::BleuColumns { lengths, max_order, at_least_one };
-        let (segment, corpus) = (formula(effective_order.0), formula(effective_order.1));
-        let pairwise = PairwiseBleu { max_order, at_least_one, formula: (*segment).clone() };
-        let metric = Self::new((create_settings()?, None), columns, segment, corpus)
-            .with_overlap(create_settings()?, pairwise);
+        let pairwise = PairwiseBleu { max_order, at_least_one, formula: segment.clone() };
+        let metric = Self::new((settings.clone(), None), columns, segment, corpus)
+            .with_overlap(settings, pairwise);
         Ok(Self { width: if is_scorable { metric.width } else { 0 }, ..metric })
     }
 
@@ -174,19 +164,17 @@ impl Metric {
         factor_and_one: f64,
         eps_smoothing: bool,
     ) -> PyResult<Self> {
-        if word_order > MAX_ORDER || char_order + word_order == 0 {
-            return Err(PyValueError::new_err(
-                "expected char_order + word_order of at least 1, and word_order of at most 16",
-            ));
-        }
+        require(
+            word_order <= MAX_ORDER && char_order + word_order > 0,
+            "expected char_order + word_order of at least 1, and word_order of at most 16",
+        )?;
         let formula = chrf::ChrfFormula { factor, factor_and_one, eps_smoothing };
         let columns =
             chrf::ChrfColumns { char_order, word_order, whitespace, formula: formula.clone() };
-        let create_settings = || LexerSettings::from_tokenizer(py, columns.tokenizer(), lowercase);
-        let (settings, pair_settings) = (create_settings()?, create_settings()?);
-        let (pairwise, formula) = (columns.clone(), Arc::new(formula));
-        let metric = Self::new((settings, None), columns, Arc::clone(&formula) as _, formula);
-        Ok(metric.with_overlap(pair_settings, pairwise))
+        let settings = LexerSettings::from_tokenizer(py, columns.tokenizer(), lowercase)?;
+        let lexers = (settings.clone(), None);
+        let metric = Self::new(lexers, columns.clone(), formula.clone(), formula);
+        Ok(metric.with_overlap(settings, columns))
     }
 
     /// TER.
@@ -204,12 +192,7 @@ impl Metric {
         let (hypothesis_settings, reference_settings) =
             alignment::ter_lexer_settings(py, options, case_sensitive)?;
         let settings = (hypothesis_settings, Some(reference_settings));
-        Ok(Self::new(
-            settings,
-            ter::TerColumns,
-            Arc::new(ter::TerFormula),
-            Arc::new(ter::TerFormula),
-        ))
+        Ok(Self::new(settings, ter::TerColumns, ter::TerFormula, ter::TerFormula))
     }
 
     /// The word error rate and related metrics. With `characters`, the character error rate.
@@ -222,12 +205,11 @@ impl Metric {
         measure: &str,
         characters: bool,
     ) -> PyResult<Self> {
-        let measure = edit_distance::EditMeasure::from_name(measure)
-            .ok_or_else(|| PyValueError::new_err(format!("unknown measure '{measure}'")))?;
+        let measure = require_known("measure", measure, EditMeasure::from_name)?;
         let tokenizer = if characters { "whole" } else { tokenizer };
-        let create_settings = || LexerSettings::new(py, tokenizer, lowercase);
+        let settings = LexerSettings::new(py, tokenizer, lowercase)?;
         let columns = edit_distance::EditColumns { measure, aligns_characters: characters };
-        Ok(Self::new((create_settings()?, None), columns, Arc::new(measure), Arc::new(measure)))
+        Ok(Self::new((settings, None), columns, measure, measure))
     }
 
     /// The F-score over the n-grams of all given orders.
@@ -240,15 +222,13 @@ impl Metric {
         orders: Vec<usize>,
         factor: f64,
     ) -> PyResult<Self> {
-        if !orders.is_sorted() || !orders.iter().all(|order| (1..=MAX_ORDER).contains(order)) {
-            return Err(PyValueError::new_err(
-                "orders must be integers from 1 to 16 in ascending order",
-            ));
-        }
-        let create_settings = || LexerSettings::new(py, tokenizer, lowercase);
+        let is_valid =
+            orders.is_sorted() && orders.iter().all(|order| (1..=MAX_ORDER).contains(order));
+        require(is_valid, "orders must be integers from 1 to 16 in ascending order")?;
+        let settings = LexerSettings::new(py, tokenizer, lowercase)?;
         let formula = ngram_f::NgramFFormula { factor };
         let columns = ngram_f::NgramFColumns { orders, formula };
-        Ok(Self::new((create_settings()?, None), columns, Arc::new(formula), Arc::new(formula)))
+        Ok(Self::new((settings, None), columns, formula, formula))
     }
 
     /// SARI, whose scans read the sources, the hypotheses and the references, in this order.
@@ -268,7 +248,7 @@ impl Metric {
             false => (texts, None),
         };
         let formula = sari::SariFormula { averages_precisions, deletion_precision };
-        Ok(Self::new(settings, sari::SariColumns, Arc::new(formula), Arc::new(formula)))
+        Ok(Self::new(settings, sari::SariColumns, formula, formula))
     }
 
     /// Start a scan of hypotheses and references. Each row contains this metric's columns, followed
@@ -312,11 +292,8 @@ impl Metric {
 
     /// Return the score of each row of a table. Rows describe segments or, with `corpus`, corpora.
     fn scores(&self, py: Python<'_>, table: &Table, corpus: bool) -> PyResult<Scores> {
-        if table.width() != self.width {
-            return Err(PyValueError::new_err(
-                "the table's number of columns does not match the metric",
-            ));
-        }
+        let has_width = table.width() == self.width;
+        require(has_width, "the table's number of columns does not match the metric")?;
         let formula = if corpus { &self.corpus } else { &self.segment };
         let mut work = Work::default();
         let score = |row| {
@@ -396,18 +373,14 @@ impl Metric {
                 && set.order.iter().all(|&i| i < set.references)
                 && (references.is_some() || set.hypotheses == set.references)
         };
-        if !sets.iter().all(is_valid) {
-            return Err(PyValueError::new_err("invalid sets"));
-        }
+        require(sets.iter().all(is_valid), "invalid sets")?;
         let workers = workers.clamp(1, MAX_WORKERS);
         let scores = interruptible(py, || {
-            (self.mean_scores)(instructions, texts, &sets, compensated, workers)
+            let counter = (self.make)(instructions)?;
+            naive::expected_scores(counter, &*self.segment, texts, &sets, compensated, workers)
         })??;
-        if scores.len() != sets.iter().map(|set| set.hypotheses).sum::<usize>() {
-            return Err(PyValueError::new_err(
-                "the number of texts differs from the sizes of the sets",
-            ));
-        }
+        let has_all_texts = scores.len() == sets.iter().map(|set| set.hypotheses).sum::<usize>();
+        require(has_all_texts, "the number of texts differs from the sizes of the sets")?;
         Ok(Scores::new(scores))
     }
 
@@ -424,9 +397,25 @@ impl Metric {
         let hypotheses = hypotheses.take()?;
         let references = references.map(Source::take).transpose()?;
         let instructions = current_instructions()?;
-        let pairs = interruptible(py, || (self.read_pairs)(instructions, hypotheses, references))??;
+        let pairs = interruptible(py, || -> Result<Box<dyn pairwise::Pairs>, Error> {
+            if let Some(read_pairs) = &self.read_pairs {
+                return read_pairs(instructions, hypotheses, references);
+            }
+            let (counter, formula) = ((self.make)(instructions)?, Arc::clone(&self.segment));
+            Ok(Box::new(NaivePairs::read_texts(counter, formula, hypotheses, references)?))
+        })??;
         Ok(Pairs::new(pairs, workers.clamp(1, MAX_WORKERS)))
     }
+}
+
+/// Return the smoothing method with this name and value.
+pub(super) fn parse_smoothing(name: &str, value: f64) -> PyResult<Smoothing> {
+    require_known("smoothing", name, |name| Smoothing::from_name(name, value))
+}
+
+/// Return the reference length rule with this name.
+pub(super) fn parse_length_rule(name: &str) -> PyResult<ReferenceLength> {
+    require_known("reference length rule", name, ReferenceLength::from_name)
 }
 
 /// Return the bytes of a row in native byte order.

@@ -1,16 +1,16 @@
 //! Pairwise scoring for Python: texts that are ready for scoring, and their scores.
 
+use super::require;
 use super::run::{create_list, interruptible};
-use super::table::{Scores, fill_buffer};
+use super::table::{ArrayCapsules, BufferLayout, Scores, array_capsules, fill_buffer};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
-use crate::error::Error;
 use crate::pairwise::overlap::SetRanges;
 use crate::pairwise::{self, Row, ScoreSlice, TopScores, WeightedSum};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList, PyTuple};
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 use std::sync::Arc;
 
 /// Exclusive upper bound on the sum of a set's reference weights.
@@ -89,9 +89,7 @@ impl Pairs {
     /// and only the n(n-1)/2 scores above the diagonal are returned.
     fn matrix(&self, py: Python<'_>, single: bool, triangle: bool) -> PyResult<PairScores> {
         let (height, width) = self.pairs.shape();
-        if triangle && height != width {
-            return Err(PyValueError::new_err("triangle requires the same texts on both sides"));
-        }
+        require(!triangle || height == width, "triangle requires the same texts on both sides")?;
         let numbers = match single {
             false => ScoreValues::Double(self.score_values(py, triangle)?),
             true => ScoreValues::Single(self.score_values(py, triangle)?),
@@ -119,9 +117,8 @@ impl Pairs {
         compensated: bool,
     ) -> PyResult<Scores> {
         let (height, width) = self.pairs.shape();
-        if weights.as_ref().is_some_and(|weights| weights.len() != width) {
-            return Err(PyValueError::new_err("expected one weight per reference"));
-        }
+        let has_all_weights = weights.as_ref().is_none_or(|weights| weights.len() == width);
+        require(has_all_weights, "expected one weight per reference")?;
         let mut rows = vec![WeightedSum::new(weights.as_deref(), compensated); height];
         self.run(py, false, &mut rows)?;
         Ok(Scores::new(rows.iter().map(|row| row.sum() / weight_sum).collect()))
@@ -163,11 +160,8 @@ impl Pairs {
             weights.len() == width
                 && sets.iter().filter_map(weights_of_set).all(|weights| sum(weights) < WEIGHT_LIMIT)
         };
-        if !weights.as_ref().is_none_or(are_valid) {
-            return Err(PyValueError::new_err(
-                "weights: expected one per reference, with a sum below 2^31 per set",
-            ));
-        }
+        let problem = "weights: expected one per reference, with a sum below 2^31 per set";
+        require(weights.as_ref().is_none_or(are_valid), problem)?;
         let workers = self.workers;
         let scores = interruptible(py, || {
             self.pairs.score_against_sums(&sets, weights.as_deref(), workers)
@@ -186,10 +180,7 @@ enum ScoreValues {
 #[pyclass(frozen, subclass, module = "truebleu._kernel")]
 pub struct PairScores {
     numbers: Arc<ScoreValues>,
-    /// Shape and strides for the buffer protocol. A flat list does not use the second entries.
-    shape: [isize; 2],
-    strides: [isize; 2],
-    dimensions: c_int,
+    layout: BufferLayout,
 }
 
 impl PairScores {
@@ -198,14 +189,7 @@ impl PairScores {
             ScoreValues::Double(values) => (values.len(), 8),
             ScoreValues::Single(values) => (values.len(), 4),
         };
-        let (shape, strides, dimensions) = match width {
-            Some(width) => {
-                let height = length.checked_div(width).unwrap_or(0);
-                ([height as isize, width as isize], [size * width as isize, size], 2)
-            }
-            None => ([length as isize, 1], [size, size], 1),
-        };
-        Self { numbers: Arc::new(numbers), shape, strides, dimensions }
+        Self { numbers: Arc::new(numbers), layout: BufferLayout::new(length, width, size) }
     }
 
     /// Return the scores of a range in double precision.
@@ -228,11 +212,11 @@ impl PairScores {
     /// Return the schema of the scores.
     fn schema(&self) -> ArrowSchema {
         let format = if self.is_single() { "f" } else { "g" };
-        if self.dimensions == 1 {
+        if self.layout.dimensions == 1 {
             return arrow::create_schema(format, "score", Vec::new());
         }
         let item = arrow::create_schema(format, "item", Vec::new());
-        arrow::create_schema(&format!("+w:{}", self.shape[1]), "scores", vec![item])
+        arrow::create_schema(&format!("+w:{}", self.layout.shape[1]), "scores", vec![item])
     }
 
     /// Return the scores as an Arrow array.
@@ -241,10 +225,10 @@ impl PairScores {
             ScoreValues::Double(values) => arrow::number_column(values.clone()),
             ScoreValues::Single(values) => arrow::number_column(values.clone()),
         };
-        match self.dimensions {
+        match self.layout.dimensions {
             1 => column,
             // Arrow's fixed-size lists have the memory layout of a structure with one column.
-            _ => arrow::struct_array(self.shape[0] as usize, vec![column]),
+            _ => arrow::struct_array(self.layout.shape[0] as usize, vec![column]),
         }
     }
 }
@@ -258,22 +242,18 @@ impl PairScores {
         _arguments: &Bound<'_, PyTuple>,
         _keywords: Option<&Bound<'_, PyAny>>,
     ) -> Self {
-        let Self { numbers, shape, strides, dimensions } = &*scores;
-        let numbers = Arc::clone(numbers);
-        Self { numbers, shape: *shape, strides: *strides, dimensions: *dimensions }
+        Self { numbers: Arc::clone(&scores.numbers), layout: scores.layout }
     }
 
     /// Create scores from rows: a matrix of the given width, or a flat list if `width` is None.
     #[staticmethod]
-    #[pyo3(signature = (rows, width, single))]
     fn from_rows(
         rows: Vec<PyRef<'_, Scores>>,
         width: Option<usize>,
         single: bool,
     ) -> PyResult<Self> {
-        if width.is_some_and(|width| rows.iter().any(|row| row.values().len() != width)) {
-            return Err(PyValueError::new_err("the rows do not have the given width"));
-        }
+        let is_valid = width.is_none_or(|width| rows.iter().all(|row| row.values().len() == width));
+        require(is_valid, "the rows do not have the given width")?;
         let values = rows.iter().flat_map(|row| row.values());
         let numbers = match single {
             false => ScoreValues::Double(values.copied().collect()),
@@ -284,15 +264,12 @@ impl PairScores {
 
     /// Create scores from little-endian bytes.
     #[staticmethod]
-    #[pyo3(signature = (data, width, single))]
     fn from_bytes(data: &[u8], width: Option<usize>, single: bool) -> Self {
+        let doubles = data.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+        let singles = data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
         let numbers = match single {
-            false => ScoreValues::Double(
-                data.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
-            ),
-            true => ScoreValues::Single(
-                data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            ),
+            false => ScoreValues::Double(doubles.collect()),
+            true => ScoreValues::Single(singles.collect()),
         };
         Self::new(numbers, width)
     }
@@ -308,13 +285,13 @@ impl PairScores {
 
     /// Return the number of rows of a matrix, or the number of scores in a flat list.
     fn __len__(&self) -> usize {
-        self.shape[0] as usize
+        self.layout.shape[0] as usize
     }
 
     /// The lengths of all dimensions.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.shape[..self.dimensions as usize])
+        PyTuple::new(py, &self.layout.shape[..self.layout.dimensions])
     }
 
     /// Whether the scores are stored in single precision.
@@ -325,9 +302,9 @@ impl PairScores {
 
     /// Return one row in double precision.
     fn row(&self, i: usize) -> PyResult<Scores> {
-        let width = self.shape[1] as usize;
+        let width = self.layout.shape[1] as usize;
         let row = i.checked_mul(width).and_then(|start| self.values_in_range(start..start + width));
-        let row = row.filter(|_| self.dimensions == 2 && i < self.shape[0] as usize);
+        let row = row.filter(|_| self.layout.dimensions == 2 && i < self.__len__());
         row.map(Scores::new).ok_or_else(|| PyIndexError::new_err("row out of range"))
     }
 
@@ -352,7 +329,7 @@ impl PairScores {
             (ScoreValues::Single(own), ScoreValues::Single(others)) => own == others,
             _ => false,
         };
-        are_equal && self.dimensions == other.dimensions && self.shape == other.shape
+        are_equal && self.layout == other.layout
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -360,12 +337,9 @@ impl PairScores {
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    ) -> PyResult<ArrayCapsules<'py>> {
         let _ = requested_schema;
-        Ok((
-            PyCapsule::new_with_value(py, self.schema(), c"arrow_schema")?,
-            PyCapsule::new_with_value(py, self.array(), c"arrow_array")?,
-        ))
+        array_capsules(py, self.schema(), self.array())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -387,38 +361,13 @@ impl PairScores {
         flags: c_int,
     ) -> PyResult<()> {
         let scores = slf.get();
-        let layout = (scores.dimensions, scores.shape.as_ptr(), scores.strides.as_ptr());
-        let (single, double): (&CStr, &CStr) = (c"f", c"d");
+        let (owner, layout) = (slf.as_any(), &scores.layout);
         // SAFETY: the scores are frozen, and the buffer holds a reference to them.
         unsafe {
             match &*scores.numbers {
-                ScoreValues::Double(v) => fill_buffer(slf.as_any(), view, flags, v, double, layout),
-                ScoreValues::Single(v) => fill_buffer(slf.as_any(), view, flags, v, single, layout),
+                ScoreValues::Double(v) => fill_buffer(owner, view, flags, v, c"d", layout),
+                ScoreValues::Single(v) => fill_buffer(owner, view, flags, v, c"f", layout),
             }
         }
     }
 }
-
-/// A function that computes the mean scores of sets of texts with a given number of threads.
-pub type MeanScores = Box<
-    dyn Fn(
-            crate::simd::Instructions,
-            (Box<dyn crate::text_batches::Source>, Option<Box<dyn crate::text_batches::Source>>),
-            &[pairwise::naive::ScoringSet],
-            bool,
-            usize,
-        ) -> Result<Vec<f64>, Error>
-        + Send
-        + Sync,
->;
-
-/// A function that reads texts for pairwise scoring.
-pub type ReadPairs = Box<
-    dyn Fn(
-            crate::simd::Instructions,
-            Box<dyn crate::text_batches::Source>,
-            Option<Box<dyn crate::text_batches::Source>>,
-        ) -> Result<Box<dyn pairwise::Pairs>, Error>
-        + Send
-        + Sync,
->;

@@ -1,10 +1,11 @@
 //! Resampling for Python: a stream of random numbers, stacks of tables, and operations on thousands
 //! of scores.
 
-use super::current_instructions;
+use super::metrics::parse_smoothing;
 use super::run::{LongSequence, MAX_WORKERS, create_list, interruptible, run_on_text};
 use super::table::{Scores, Table};
-use crate::bleu::{PARTS, Smoothing};
+use super::{current_instructions, require};
+use crate::bleu::PARTS;
 use crate::columns::overflow_error;
 use crate::interrupt::{self, Work};
 use crate::math;
@@ -57,9 +58,8 @@ impl Stream {
     fn new(py: Python<'_>, seed: Option<&Bound<'_, PyInt>>) -> PyResult<Self> {
         let bytes = if let Some(seed) = seed {
             if seed.lt(0)? {
-                return Err(PyValueError::new_err(format!(
-                    "seed={seed}: expected a non-negative integer"
-                )));
+                let message = format!("seed={seed}: expected a non-negative integer");
+                return Err(PyValueError::new_err(message));
             }
             let bits: usize = seed.call_method0("bit_length")?.extract()?;
             seed.call_method1("to_bytes", (bits.div_ceil(32).max(1) * 4, "little"))?
@@ -78,9 +78,7 @@ impl Stream {
         bound: u32,
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        if bound == 0 {
-            return Err(PyValueError::new_err("bound must be at least 1"));
-        }
+        require(bound > 0, "bound must be at least 1")?;
         let indices = run_on_text(py, 4 * count, || {
             self.generator(|generator| {
                 let mut indices = vec![0; count];
@@ -150,9 +148,8 @@ impl Stack {
             lists.iter().flat_map(|list| list.iter().map(move |table| (list, table)))
         {
             let (table_values, first, width) = (table.values(), tables[0].values(), table.width());
-            if (table_values.len(), width) != (first.len(), tables[0].width()) {
-                return Err(PyValueError::new_err("tables have different shapes"));
-            }
+            let has_same_shape = (table_values.len(), width) == (first.len(), tables[0].width());
+            require(has_same_shape, "tables have different shapes")?;
             let difference = interruptible(py, || {
                 let mut work = Work::default();
                 let pairs = table_values.iter().zip(first).inspect(|_| work.add(1));
@@ -209,16 +206,11 @@ pub fn exchanged(
     let width = chosen.0.width();
     let have_equal_widths =
         [&*chosen.1, &*totals.0, &*totals.1].iter().all(|table| table.width() == width);
-    let have_equal_lengths = chosen.0.values().len() == chosen.1.values().len();
-    if !have_equal_widths
-        || !have_equal_lengths
-        || totals.0.rows().count() != 1
-        || totals.1.rows().count() != 1
-    {
-        return Err(PyValueError::new_err("the two tables have different shapes"));
-    }
     let (chosen, totals) =
         ((chosen.0.values(), chosen.1.values()), (totals.0.values(), totals.1.values()));
+    let lengths = (chosen.1.len(), totals.0.len(), totals.1.len());
+    let have_equal_shapes = have_equal_widths && lengths == (chosen.0.len(), width, width);
+    require(have_equal_shapes, "the two tables have different shapes")?;
     let sums = interruptible(py, || {
         let is_small = [chosen.0, chosen.1, totals.0, totals.1].into_iter().all(are_small);
         if is_small {
@@ -341,8 +333,7 @@ impl SingleFormula {
         effective_order: bool,
         compensated: bool,
     ) -> PyResult<Self> {
-        let smoothing = Smoothing::from_name(smoothing, smoothing_value)
-            .ok_or_else(|| PyValueError::new_err(format!("unknown smoothing '{smoothing}'")))?;
+        let smoothing = parse_smoothing(smoothing, smoothing_value)?;
         Ok(Self(Float32Formula::Bleu { smoothing, effective_order, compensated }))
     }
 
@@ -375,9 +366,8 @@ impl SingleStack {
         tables: Vec<(PyRef<'_, Table>, PyRef<'_, SingleFormula>)>,
     ) -> PyResult<Self> {
         let rows = tables.first().map_or(0, |(table, _)| table.rows().count());
-        if tables.iter().any(|(table, _)| table.rows().count() != rows) {
-            return Err(PyValueError::new_err("tables have different lengths"));
-        }
+        let have_same_length = tables.iter().all(|(table, _)| table.rows().count() == rows);
+        require(have_same_length, "tables have different lengths")?;
         let parts: Vec<_> =
             tables.iter().map(|(table, formula)| (table.width(), formula.0.clone())).collect();
         let columns: Vec<(&[i64], usize, f64)> = tables
@@ -446,9 +436,8 @@ impl SingleStack {
     ) -> PyResult<Vec<Vec<f64>>> {
         let (set, LongSequence(rows)) = (current_instructions()?, rows);
         let width = rows.first().map_or(0, Vec::len);
-        if width == 0 || rows.iter().any(|row| row.len() != width) {
-            return Err(PyValueError::new_err("rows must have the same number of values"));
-        }
+        let is_valid = width > 0 && rows.iter().all(|row| row.len() == width);
+        require(is_valid, "rows must have the same number of values")?;
         let sums = interruptible(py, || -> PyResult<_> {
             let value = |row: usize, column: usize| rows[row][column] as f32;
             let stack = resample::SingleStack::new(rows.len(), width, value)?;

@@ -1,12 +1,12 @@
 //! Re-segmentation for Python. Units are integers; segments of units are returned as bytes of
 //! 32-bit integers.
 
+use super::require;
 use super::run::{LongSequence, interruptible};
 use crate::resegment::similar::UnitType;
 use crate::resegment::{
     Alignment, LeadingBorders, UNPAIRED, agreement, bit_parallel, general, similar,
 };
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -37,11 +37,9 @@ pub fn align_by_edits<'py>(
     counts_leading_borders: bool,
 ) -> PyResult<Places<'py>> {
     let (segments, hypothesis) = (segments.0, hypothesis.0);
-    if segments.is_empty() || segments.iter().any(Vec::is_empty) {
-        return Err(PyValueError::new_err(
-            "expected at least one segment, and at least one reference per segment",
-        ));
-    }
+    let has_references = !segments.is_empty() && !segments.iter().any(Vec::is_empty);
+    let expectation = "expected at least one segment, and at least one reference per segment";
+    require(has_references, expectation)?;
     let borders =
         if counts_leading_borders { LeadingBorders::Counted } else { LeadingBorders::Free };
     let alignment = interruptible(py, || {
@@ -72,12 +70,10 @@ pub fn align_by_similarity<'py>(
     let (segments, hypothesis, lengths) = (segments.0, hypothesis.0, lengths.0);
     let characters = decode(characters);
     let mut units = segments.iter().flatten().chain(&hypothesis);
-    if units.any(|&unit| unit as usize >= lengths.len())
-        || lengths.iter().sum::<usize>() != characters.len()
-        || lengths.len() != is_punctuation.len()
-    {
-        return Err(PyValueError::new_err("expected units that are indices of the types"));
-    }
+    let is_valid = units.all(|&unit| (unit as usize) < lengths.len())
+        && lengths.iter().sum::<usize>() == characters.len()
+        && lengths.len() == is_punctuation.len();
+    require(is_valid, "expected units that are indices of the types")?;
     let mut rest = &characters[..];
     let types = lengths.iter().zip(is_punctuation).map(|(&length, &flag)| {
         let (characters, others) = rest.split_at(length);
@@ -130,12 +126,10 @@ pub fn count_agreement<'py>(
         None => segment == UNPAIRED,
     };
     let sizes = [places.len(), segments.len(), pairs.len()];
-    if sizes != [hypothesis.len(); 3]
-        || !segments.iter().zip(&pairs).all(is_valid)
-        || !places.iter().all(|place| is_valid((place, &UNPAIRED)))
-    {
-        return Err(PyValueError::new_err("expected units of the segments"));
-    }
+    let are_valid = sizes == [hypothesis.len(); 3]
+        && segments.iter().zip(&pairs).all(is_valid)
+        && places.iter().all(|place| is_valid((place, &UNPAIRED)));
+    require(are_valid, "expected units of the segments")?;
     let result = interruptible(py, || {
         let aligned = (&segments[..], &pairs[..]);
         agreement::count_agreement(&references, &hypothesis, &places, aligned, min_run)

@@ -1,7 +1,6 @@
 //! Scans for Python, with progress reports, interrupts and results.
 
 use super::table::Table;
-use super::to_stopped_error;
 use crate::corpus_warnings::{CharacterStatistics, InputWarnings};
 use crate::count::{Count, Summary};
 use crate::error::Error;
@@ -22,9 +21,7 @@ pub const MAX_WORKERS: usize = 1024;
 ///
 /// Handlers run in the main thread, so they cannot interrupt work in other threads.
 pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
-    py.detach(|| {
-        interrupt::run(|| Python::attach(|py| py.check_signals()).map_err(to_stopped_error), work)
-    })
+    py.detach(|| interrupt::run(|| Ok(Python::attach(|py| py.check_signals())?), work))
 }
 
 /// Maximum number of bytes processed without handling interrupts, which takes tens of microseconds.
@@ -89,9 +86,8 @@ pub fn signal_check(progress: Option<Py<PyAny>>) -> impl FnMut(u64) -> Result<()
         last = Instant::now();
         Python::attach(|py| {
             py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (segments,)).map(drop))
+            Ok(progress.as_ref().map_or(Ok(()), |call| call.call1(py, (segments,)).map(drop))?)
         })
-        .map_err(to_stopped_error)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::sources::{ByteOwners, not_text_error, several};
 use crate::count::Reader;
+use crate::interrupt::lock;
 use crate::text_batches::{Block, BorrowedSegment, check_text_size};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -9,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyType};
 use std::ffi::c_void;
 use std::mem::transmute;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The texts of one segment.
 pub struct SegmentTexts {
@@ -212,7 +213,7 @@ impl ReaderPool {
             slot.texts.clear();
             return result;
         }
-        let lock_others = || self.other_slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock_others = || lock(&self.other_slots);
         let idle_slot = lock_others().pop().filter(|slot| slot.instructions == instructions);
         let mut slot = idle_slot.map_or_else(make_slot, Ok)?;
         let result = work(&mut slot);

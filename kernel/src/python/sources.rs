@@ -1,9 +1,9 @@
 //! Sources of text from Python: sequences of strings, tokens, Arrow columns, and files.
 
-use super::{encode_long_text, to_stopped_error, with_utf8};
-use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, TextColumn};
+use super::{encode_long_text, with_utf8};
+use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowInput, ArrowSchema, TextColumn};
 use crate::error::Error;
-use crate::interrupt::Work;
+use crate::interrupt::{Work, lock};
 use crate::text_batches::{
     self, Batch, BatchSize, Block, BorrowedSegment, Chunk, Stream, TokenBatch, TokenBlock,
     check_text_size,
@@ -16,7 +16,7 @@ use pyo3::types::{
 };
 use std::any::Any;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A stream of segments that can be read once.
 #[pyclass(frozen, module = "truebleu._kernel")]
@@ -31,7 +31,7 @@ impl Source {
 
     /// Return the source, which can be taken only once.
     pub fn take(&self) -> PyResult<Box<dyn text_batches::Source>> {
-        let inner = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let inner = lock(&self.source).take();
         inner.ok_or_else(|| PyRuntimeError::new_err("this source has already been read"))
     }
 }
@@ -103,122 +103,74 @@ fn load_headers(items: &Bound<'_, PyTuple>, position: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// A source of hypotheses from a tuple of strings.
-struct StringSource {
+/// A source of texts from a tuple: strings, or `None` and texts already encoded as UTF-8.
+struct TextSource {
     name: String,
     items: Py<PyTuple>,
     position: usize,
+    is_encoded: bool,
 }
 
-impl StringSource {
-    fn read_batch(
-        &mut self,
-        py: Python<'_>,
-        size: BatchSize,
-    ) -> PyResult<Result<Option<Batch>, Error>> {
-        let items = self.items.bind(py);
-        let (max_segments, max_bytes) = size.limits();
-        let mut segments = Vec::with_capacity(max_segments.min(items.len() - self.position));
-        let mut owners = ByteOwners::default();
-        let mut bytes = 0;
-        while self.position < items.len()
-            && segments.len() < max_segments
-            && (segments.is_empty() || bytes < max_bytes)
-        {
-            load_headers(items, self.position)?;
-            let item = items.get_borrowed_item(self.position)?;
-            self.position += 1;
-            let segment = self.position as u64;
-            let Ok(text) = item.cast::<PyString>() else {
-                if item.is_none() {
-                    return Ok(Err(Error::MissingHypothesis { input: self.name.clone(), segment }));
-                }
-                return Err(PyTypeError::new_err(format!(
-                    "{}: segment {segment} is {}, not str",
-                    self.name,
-                    describe_value(&item)
-                )));
-            };
-            let segment_bytes = owners.borrow(&text)?;
-            bytes += segment_bytes.bytes().len();
-            segments.push(Some(segment_bytes));
+impl TextSource {
+    /// Borrow the bytes of the item at `position` - 1.
+    fn borrow(
+        &self,
+        item: &Bound<'_, PyAny>,
+        owners: &mut ByteOwners,
+    ) -> Result<Option<BorrowedSegment>, Error> {
+        let segment = self.position as u64;
+        if self.is_encoded {
+            if item.is_none() {
+                return Ok(None);
+            }
+            let text = item.cast::<PyBytes>().map_err(PyErr::from)?;
+            // SAFETY: `bytes` objects are immutable, and this source owns them.
+            return Ok(Some(unsafe { BorrowedSegment::new(text.as_bytes()) }));
         }
-        if segments.is_empty() {
-            return Ok(Ok(None));
+        match item.cast::<PyString>() {
+            Ok(text) => Ok(Some(owners.borrow(text)?)),
+            Err(_) if item.is_none() => {
+                Err(Error::MissingHypothesis { input: self.name.clone(), segment })
+            }
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "{}: segment {segment} is {}, not str",
+                self.name,
+                describe_value(item)
+            ))
+            .into()),
         }
-        if let Err(error) = check_text_size(&self.name, bytes) {
-            return Ok(Err(error));
-        }
-        let count = segments.len();
-        let block = Block::Segments { segments, is_utf8: true, owner: owners.into_owner() };
-        Ok(Ok(Some(Batch { count, streams: vec![block] })))
     }
 }
 
-impl text_batches::Source for StringSource {
+impl text_batches::Source for TextSource {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
-    }
-}
-
-/// A source of texts already encoded as UTF-8, from a tuple of bytes and `None`.
-struct EncodedSource {
-    name: String,
-    items: Py<PyTuple>,
-    position: usize,
-}
-
-impl EncodedSource {
-    fn read_batch(
-        &mut self,
-        py: Python<'_>,
-        size: BatchSize,
-    ) -> PyResult<Result<Option<Batch>, Error>> {
-        let items = self.items.bind(py);
-        let (max_segments, max_bytes) = size.limits();
-        let mut segments = Vec::with_capacity(max_segments.min(items.len() - self.position));
-        let mut bytes = 0;
-        while self.position < items.len()
-            && segments.len() < max_segments
-            && (segments.is_empty() || bytes < max_bytes)
-        {
-            let item = items.get_borrowed_item(self.position)?;
-            self.position += 1;
-            segments.push(match item.is_none() {
-                true => None,
-                false => {
-                    let text = item.cast::<PyBytes>()?;
-                    let text = text.as_bytes();
-                    bytes += text.len();
-                    // SAFETY: `bytes` objects are immutable, and this source owns them.
-                    Some(unsafe { BorrowedSegment::new(text) })
-                }
-            });
-        }
-        if segments.is_empty() {
-            return Ok(Ok(None));
-        }
-        if let Err(error) = check_text_size(&self.name, bytes) {
-            return Ok(Err(error));
-        }
-        let count = segments.len();
-        // Lone surrogates are not valid UTF-8, but are allowed here.
-        let block = Block::Segments { segments, is_utf8: true, owner: None };
-        Ok(Ok(Some(Batch { count, streams: vec![block] })))
-    }
-}
-
-impl text_batches::Source for EncodedSource {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
+        Python::attach(|py| {
+            let items = self.items.clone_ref(py).into_bound(py);
+            let (max_segments, max_bytes) = size.limits();
+            let mut segments = Vec::with_capacity(max_segments.min(items.len() - self.position));
+            let mut owners = ByteOwners::default();
+            let mut bytes = 0;
+            while self.position < items.len()
+                && segments.len() < max_segments
+                && (segments.is_empty() || bytes < max_bytes)
+            {
+                load_headers(&items, self.position)?;
+                let item = items.get_borrowed_item(self.position)?;
+                self.position += 1;
+                let segment = self.borrow(&item, &mut owners)?;
+                bytes += segment.as_ref().map_or(0, |segment| segment.bytes().len());
+                segments.push(segment);
+            }
+            check_text_size(&self.name, bytes)?;
+            let count = segments.len();
+            // Lone surrogates are not valid UTF-8, but are allowed here.
+            let block = Block::Segments { segments, is_utf8: true, owner: owners.into_owner() };
+            Ok((count > 0).then(|| Batch { count, streams: vec![block] }))
+        })
     }
 }
 
@@ -229,72 +181,64 @@ struct ReferenceSource {
     position: usize,
 }
 
-impl ReferenceSource {
-    fn read_batch(
-        &mut self,
-        py: Python<'_>,
-        size: BatchSize,
-    ) -> PyResult<Result<Option<Batch>, Error>> {
-        let items = self.items.bind(py);
-        let (max_segments, _) = size.limits();
-        let count = max_segments.min(items.len() - self.position);
-        if count == 0 {
-            return Ok(Ok(None));
-        }
-        let mut owners = ByteOwners::default();
-        // One owner of all segments is faster to release than one owner per segment.
-        let mut reference_lists = Vec::new();
-        let mut streams: Vec<Vec<Option<BorrowedSegment>>> = vec![Vec::with_capacity(count)];
-        let mut bytes = 0;
-        for row in 0..count {
-            load_headers(items, self.position + row)?;
-            let item = items.get_borrowed_item(self.position + row)?;
-            if let Ok(text) = item.cast::<PyString>() {
-                let segment_bytes = owners.borrow(&text)?;
-                bytes += segment_bytes.bytes().len();
-                streams[0].push(Some(segment_bytes));
-            } else if !item.is_none() {
-                let segment_references = several(&item, self.position + row + 1)?;
-                for (i, text) in segment_references.iter_borrowed().enumerate() {
-                    if streams.len() <= i {
-                        streams.push(vec![None; row]);
-                    }
-                    if text.is_none() {
-                        continue;
-                    }
-                    let text = text
-                        .cast::<PyString>()
-                        .map_err(|_| not_text_error(self.position + row + 1, Some(i + 1), &text))?;
-                    let text = owners.borrow(&text)?;
-                    bytes += text.bytes().len();
-                    streams[i].push(Some(text));
-                }
-                reference_lists.push(segment_references);
-            }
-            for stream in &mut streams {
-                stream.resize(row + 1, None);
-            }
-        }
-        self.position += count;
-        if let Err(error) = check_text_size("references", bytes) {
-            return Ok(Err(error));
-        }
-        if !reference_lists.is_empty() {
-            owners.owner = Some(PyTuple::new(py, reference_lists)?.into_any().unbind());
-        }
-        let owner = owners.into_owner();
-        let block = |segments| Block::Segments { segments, is_utf8: true, owner: owner.clone() };
-        Ok(Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() })))
-    }
-}
-
 impl text_batches::Source for ReferenceSource {
     fn name(&self) -> &str {
         "references"
     }
 
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
-        Python::attach(|py| self.read_batch(py, size)).map_err(to_stopped_error)?
+        Python::attach(|py| {
+            let items = self.items.bind(py);
+            let (max_segments, _) = size.limits();
+            let count = max_segments.min(items.len() - self.position);
+            if count == 0 {
+                return Ok(None);
+            }
+            let mut owners = ByteOwners::default();
+            // One owner of all segments is faster to release than one owner per segment.
+            let mut reference_lists = Vec::new();
+            let mut streams: Vec<Vec<Option<BorrowedSegment>>> = vec![Vec::with_capacity(count)];
+            let mut bytes = 0;
+            for row in 0..count {
+                load_headers(items, self.position + row)?;
+                let item = items.get_borrowed_item(self.position + row)?;
+                let segment = self.position + row + 1;
+                if let Ok(text) = item.cast::<PyString>() {
+                    let segment_bytes = owners.borrow(&text)?;
+                    bytes += segment_bytes.bytes().len();
+                    streams[0].push(Some(segment_bytes));
+                } else if !item.is_none() {
+                    let segment_references = several(&item, segment)?;
+                    for (i, text) in segment_references.iter_borrowed().enumerate() {
+                        if streams.len() <= i {
+                            streams.push(vec![None; row]);
+                        }
+                        if text.is_none() {
+                            continue;
+                        }
+                        let text = text
+                            .cast::<PyString>()
+                            .map_err(|_| not_text_error(segment, Some(i + 1), &text))?;
+                        let text = owners.borrow(&text)?;
+                        bytes += text.bytes().len();
+                        streams[i].push(Some(text));
+                    }
+                    reference_lists.push(segment_references);
+                }
+                for stream in &mut streams {
+                    stream.resize(row + 1, None);
+                }
+            }
+            self.position += count;
+            check_text_size("references", bytes)?;
+            if !reference_lists.is_empty() {
+                owners.owner = Some(PyTuple::new(py, reference_lists)?.into_any().unbind());
+            }
+            let owner = owners.into_owner();
+            let block =
+                |segments| Block::Segments { segments, is_utf8: true, owner: owner.clone() };
+            Ok(Some(Batch { count, streams: streams.into_iter().map(block).collect() }))
+        })
     }
 }
 
@@ -368,7 +312,7 @@ fn push_tokens(
 
 impl TokenSource {
     /// Append the next segment to a batch. Return false at the end.
-    fn append_segment(&mut self, py: Python<'_>, batch: &mut TokenBatch) -> PyResult<bool> {
+    fn append_segment(&mut self, py: Python<'_>, batch: &mut TokenBatch) -> Result<bool, Error> {
         let Some(row) = self.rows.bind(py).clone().next() else { return Ok(false) };
         let row = row?;
         self.segment_count += 1;
@@ -398,8 +342,7 @@ impl text_batches::Source for TokenSource {
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
         let name = self.name.clone();
         Python::attach(|py| {
-            let append = |batch: &mut _| self.append_segment(py, batch).map_err(to_stopped_error);
-            TokenBatch::read(&name, size.limits(), append)
+            TokenBatch::read(&name, size.limits(), |batch| self.append_segment(py, batch))
         })
     }
 }
@@ -407,7 +350,7 @@ impl text_batches::Source for TokenSource {
 /// Create a source of hypotheses from a tuple of strings.
 #[pyfunction]
 pub fn strings(items: Py<PyTuple>, name: String) -> Source {
-    Source::new(StringSource { name, items, position: 0 })
+    Source::new(TextSource { name, items, position: 0, is_encoded: false })
 }
 
 /// Create a source of references from a tuple with one item per segment: a string, or a sequence of
@@ -442,7 +385,7 @@ fn to_plain_sequences(items: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>>
 /// Create a source from a tuple of None and bytes, which are UTF-8 (surrogates are allowed).
 #[pyfunction]
 pub fn encoded(items: Py<PyTuple>, name: String) -> Source {
-    Source::new(EncodedSource { name, items, position: 0 })
+    Source::new(TextSource { name, items, position: 0, is_encoded: true })
 }
 
 /// Create a source of tokenized segments. With `several`, each row is a sequence of segments.
@@ -451,49 +394,34 @@ pub fn tokens(rows: Py<PyIterator>, name: String, several: bool) -> Source {
     Source::new(TokenSource { name, rows, has_several_references: several, segment_count: 0 })
 }
 
-/// The capsules of an object that implements the Arrow PyCapsule protocol.
-pub enum ArrowCapsules {
-    /// A stream of arrays.
-    Stream(ArrowArrayStream),
-    /// A single array, and its type.
-    Array(ArrowSchema, ArrowArray),
-}
-
-impl ArrowCapsules {
-    /// Return the capsules of `__arrow_c_stream__` or `__arrow_c_array__`.
-    pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        fn take_from_capsule<T>(
-            capsule: &Bound<'_, PyAny>,
-            name: &std::ffi::CStr,
-            empty: T,
-        ) -> PyResult<T> {
-            let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
-            // SAFETY: a capsule with this name contains this structure. An empty structure replaces
-            // it, which marks it as moved.
-            Ok(unsafe { pointer.as_ptr().replace(empty) })
-        }
-        if object.hasattr("__arrow_c_stream__")? {
-            let capsule = object.call_method0("__arrow_c_stream__")?;
-            let stream =
-                take_from_capsule(&capsule, c"arrow_array_stream", ArrowArrayStream::empty())?;
-            return Ok(Self::Stream(stream));
-        }
-        let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
-            object.call_method0("__arrow_c_array__")?.extract()?;
-        let schema = take_from_capsule(&schema, c"arrow_schema", ArrowSchema::empty())?;
-        Ok(Self::Array(schema, take_from_capsule(&array, c"arrow_array", ArrowArray::empty())?))
+/// Return the data of an object that implements the Arrow PyCapsule protocol, by its method
+/// `__arrow_c_stream__` or `__arrow_c_array__`.
+pub fn take_arrow_input(object: &Bound<'_, PyAny>) -> PyResult<ArrowInput> {
+    fn take_from_capsule<T>(
+        capsule: &Bound<'_, PyAny>,
+        name: &std::ffi::CStr,
+        empty: T,
+    ) -> PyResult<T> {
+        let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast::<T>();
+        // SAFETY: a capsule with this name contains this structure. An empty structure replaces
+        // it, which marks it as moved.
+        Ok(unsafe { pointer.as_ptr().replace(empty) })
     }
+    if object.hasattr("__arrow_c_stream__")? {
+        let capsule = object.call_method0("__arrow_c_stream__")?;
+        let stream = take_from_capsule(&capsule, c"arrow_array_stream", ArrowArrayStream::empty())?;
+        return Ok(ArrowInput::Stream(stream));
+    }
+    let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+        object.call_method0("__arrow_c_array__")?.extract()?;
+    let schema = take_from_capsule(&schema, c"arrow_schema", ArrowSchema::empty())?;
+    Ok(ArrowInput::Array(schema, take_from_capsule(&array, c"arrow_array", ArrowArray::empty())?))
 }
 
 /// Create a source from an Arrow column that implements the PyCapsule protocol.
 #[pyfunction]
 pub fn arrow(column: &Bound<'_, PyAny>, name: String, required: bool) -> PyResult<Source> {
-    Ok(Source::new(match ArrowCapsules::from_object(column)? {
-        ArrowCapsules::Stream(stream) => TextColumn::from_stream(name, required, stream)?,
-        ArrowCapsules::Array(schema, array) => {
-            TextColumn::from_array(name, required, &schema, array)?
-        }
-    }))
+    Ok(Source::new(TextColumn::new(name, required, take_arrow_input(column)?)?))
 }
 
 /// Create a source from the lines of a regular file, up to its current size.
@@ -515,7 +443,7 @@ pub fn stream(read: Py<PyAny>, name: String, column: Option<usize>) -> Source {
             chunk.append(bytes);
             Ok(bytes.len())
         });
-        byte_count.map_err(to_stopped_error)
+        Ok(byte_count?)
     };
     Source::new(Stream::new(name, column, Box::new(read_chunk)))
 }

@@ -2,6 +2,7 @@
 //! and share their memory with derived objects.
 
 use super::run::{LongSequence, create_list, run_on_text};
+use super::{require, require_known};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
 use crate::checksummed_frame::{Format, STATISTICS, SUMS};
 use crate::columns::{self, ColumnRules};
@@ -21,9 +22,7 @@ pub struct Table {
     start: usize,
     length: usize,
     width: usize,
-    /// Shape and strides, for the buffer protocol.
-    shape: [isize; 2],
-    strides: [isize; 2],
+    layout: BufferLayout,
 }
 
 impl Table {
@@ -34,14 +33,8 @@ impl Table {
     }
 
     fn from_range(values: Arc<Vec<i64>>, start: usize, length: usize, width: usize) -> Self {
-        Self {
-            values,
-            start,
-            length,
-            width,
-            shape: [(length / width) as isize, width as isize],
-            strides: [8 * width as isize, 8],
-        }
+        let layout = BufferLayout::new(length, Some(width), 8);
+        Self { values, start, length, width, layout }
     }
 
     /// Return the number of columns.
@@ -109,9 +102,7 @@ impl Table {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8], width: usize) -> PyResult<Self> {
         let is_valid = row_bytes(width).is_some_and(|bytes| data.len().is_multiple_of(bytes));
-        if !is_valid {
-            return Err(PyValueError::new_err("the number of bytes does not match the width"));
-        }
+        require(is_valid, "the number of bytes does not match the width")?;
         let values = run_on_text(py, data.len(), || {
             let mut values = Vec::with_capacity(data.len() / 8);
             for part in data.as_chunks::<8>().0.chunks(MAX_UNPOLLED_VALUES) {
@@ -201,9 +192,7 @@ impl Table {
         limits: Vec<(usize, u64, usize)>,
     ) -> PyResult<()> {
         let rules = ColumnRules { names, signed, limits };
-        if rules.names.len() != self.width {
-            return Err(PyValueError::new_err("expected one name per column"));
-        }
+        require(rules.names.len() == self.width, "expected one name per column")?;
         rules.check()?;
         let values = self.values();
         Ok(run_on_text(py, 8 * self.length, || rules.check_rows(values))??)
@@ -233,9 +222,7 @@ impl Table {
     /// Return the rows for which `mask` is true.
     fn filter(&self, py: Python<'_>, mask: LongSequence<bool>) -> PyResult<Self> {
         let LongSequence(mask) = mask;
-        if mask.len() != self.length / self.width {
-            return Err(PyValueError::new_err("expected one mask value per row"));
-        }
+        require(mask.len() == self.length / self.width, "expected one mask value per row")?;
         let selected =
             self.rows().zip(mask).filter(|(_, is_selected)| *is_selected).map(|(row, _)| row);
         Self::from_parts(py, self.length, selected, self.width)
@@ -254,9 +241,7 @@ impl Table {
 
     /// Return a table with this table's rows, then the other table's rows.
     fn concatenated(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        if self.width != other.width {
-            return Err(PyValueError::new_err("tables have different widths"));
-        }
+        require(self.width == other.width, "tables have different widths")?;
         let parts = [self.values(), other.values()].into_iter();
         let parts = parts.flat_map(|values| values.chunks(MAX_UNPOLLED_VALUES));
         Self::from_parts(py, self.length + other.length, parts, self.width)
@@ -297,12 +282,9 @@ impl Table {
         &self,
         py: Python<'py>,
         names: Vec<String>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    ) -> PyResult<ArrayCapsules<'py>> {
         let array = self.to_arrow(py, &names)?;
-        Ok((
-            PyCapsule::new_with_value(py, table_schema(&names), c"arrow_schema")?,
-            PyCapsule::new_with_value(py, array, c"arrow_array")?,
-        ))
+        array_capsules(py, table_schema(&names), array)
     }
 
     /// Return the table as an Arrow stream of one batch.
@@ -322,19 +304,15 @@ impl Table {
         flags: c_int,
     ) -> PyResult<()> {
         let table = slf.get();
-        let (shape, strides) = (table.shape.as_ptr(), table.strides.as_ptr());
-        let values = table.values();
         // SAFETY: the table is frozen, and the buffer holds a reference to it.
-        unsafe { fill_buffer(slf.as_any(), view, flags, values, c"q", (2, shape, strides)) }
+        unsafe { fill_buffer(slf.as_any(), view, flags, table.values(), c"q", &table.layout) }
     }
 }
 
 impl Table {
     /// Return the table as an Arrow array.
     fn to_arrow(&self, py: Python<'_>, names: &[String]) -> PyResult<ArrowArray> {
-        if names.len() != self.width {
-            return Err(PyValueError::new_err("every column needs a name"));
-        }
+        require(names.len() == self.width, "every column needs a name")?;
         Ok(run_on_text(py, 8 * self.length, || {
             let mut work = Work::default();
             let columns = (0..self.width).map(|column| {
@@ -348,8 +326,9 @@ impl Table {
 
 /// Return the frame format with this name.
 fn find_format(kind: &str) -> PyResult<&'static Format> {
-    let frame_format = [&STATISTICS, &SUMS].into_iter().find(|format| format.name == kind);
-    frame_format.ok_or_else(|| PyValueError::new_err(format!("unknown frame format '{kind}'")))
+    require_known("frame format", kind, |kind| {
+        [&STATISTICS, &SUMS].into_iter().find(|format| format.name == kind)
+    })
 }
 
 /// Create a frame of this kind, which consists of a one-line header, the content, and a checksum.
@@ -360,9 +339,7 @@ pub fn sealed<'py>(
     header: &str,
     content: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
-    if header.contains('\n') {
-        return Err(PyValueError::new_err("the header must be a single line"));
-    }
+    require(!header.contains('\n'), "the header must be a single line")?;
     let format = find_format(kind)?;
     Ok(PyBytes::new(py, &py.detach(|| format.seal(header, content))))
 }
@@ -386,29 +363,67 @@ fn table_schema(names: &[String]) -> ArrowSchema {
     arrow::create_schema("+s", "", columns)
 }
 
-/// Describe a read-only buffer of numbers in C order in `view`.
+/// The capsules of an Arrow schema and an array.
+pub(super) type ArrayCapsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
+
+/// Return the capsules of an Arrow schema and an array.
+pub(super) fn array_capsules(
+    py: Python<'_>,
+    schema: ArrowSchema,
+    array: ArrowArray,
+) -> PyResult<ArrayCapsules<'_>> {
+    Ok((
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+        PyCapsule::new_with_value(py, array, c"arrow_array")?,
+    ))
+}
+
+/// Shape and strides of numbers in C order, for the buffer protocol. A flat list does not use the
+/// second entries.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct BufferLayout {
+    /// The lengths of the dimensions.
+    pub shape: [isize; 2],
+    strides: [isize; 2],
+    /// The number of dimensions.
+    pub dimensions: usize,
+}
+
+impl BufferLayout {
+    /// Return the layout of `count` numbers of `size` bytes: a matrix of the given width, or a flat
+    /// list.
+    pub fn new(count: usize, width: Option<usize>, size: usize) -> Self {
+        let columns = width.unwrap_or(1);
+        let rows = count.checked_div(columns).unwrap_or(0);
+        Self {
+            shape: [rows, columns].map(|length| length as isize),
+            strides: [size * columns, size].map(|stride| stride as isize),
+            dimensions: if width.is_some() { 2 } else { 1 },
+        }
+    }
+}
+
+/// Describe a read-only buffer of numbers in `view`.
 ///
 /// # Safety
-/// `view` must be null, or a view that the interpreter passes to be filled in. `values`, shape and
-/// strides must live as long as `owner`, without moving. Shape and strides must have one entry per
-/// dimension.
+/// `view` must be null, or a view that the interpreter passes to be filled in. `values` and `layout`
+/// must live as long as `owner`, without moving.
 pub(super) unsafe fn fill_buffer<T>(
     owner: &Bound<'_, PyAny>,
     view: *mut ffi::Py_buffer,
     flags: c_int,
     values: &[T],
     format: &'static std::ffi::CStr,
-    (dimensions, shape, strides): (c_int, *const isize, *const isize),
+    layout: &BufferLayout,
 ) -> PyResult<()> {
     if view.is_null() {
         return Err(PyBufferError::new_err("the view is null"));
     }
     let is_requested = |flag: c_int| flags & flag == flag;
-    // SAFETY: guaranteed by the caller.
-    let lengths = unsafe { std::slice::from_raw_parts(shape, dimensions as usize) };
+    let BufferLayout { shape, strides, dimensions } = layout;
     // C and Fortran order are identical if at most one dimension is longer than 1.
     let is_any_order =
-        values.is_empty() || lengths.iter().filter(|&&length| length > 1).count() <= 1;
+        values.is_empty() || shape[..*dimensions].iter().filter(|&&length| length > 1).count() <= 1;
     let problem = if is_requested(ffi::PyBUF_WRITABLE) {
         Some("the buffer is read-only")
     } else if is_requested(ffi::PyBUF_F_CONTIGUOUS) && !is_any_order {
@@ -430,22 +445,18 @@ pub(super) unsafe fn fill_buffer<T>(
         (*view).buf = values.as_ptr().cast_mut().cast::<c_void>();
         (*view).len = size_of_val(values) as isize;
         (*view).readonly = 1;
-        (*view).format = if is_requested(ffi::PyBUF_FORMAT) {
-            format.as_ptr().cast_mut()
-        } else {
-            std::ptr::null_mut()
-        };
+        let null = std::ptr::null_mut();
+        let has_format = is_requested(ffi::PyBUF_FORMAT);
+        (*view).format = if has_format { format.as_ptr().cast_mut() } else { null };
         // Without a shape, the buffer is a flat sequence of bytes.
         let has_shape = is_requested(ffi::PyBUF_ND);
         (*view).itemsize = if has_shape { size_of::<T>() as isize } else { 1 };
-        (*view).ndim = if has_shape { dimensions } else { 1 };
-        (*view).shape = if has_shape { shape.cast_mut() } else { std::ptr::null_mut() };
-        (*view).strides = if is_requested(ffi::PyBUF_STRIDES) {
-            strides.cast_mut()
-        } else {
-            std::ptr::null_mut()
-        };
-        (*view).suboffsets = std::ptr::null_mut();
+        (*view).ndim = if has_shape { *dimensions as c_int } else { 1 };
+        let null = std::ptr::null_mut();
+        (*view).shape = if has_shape { shape.as_ptr().cast_mut() } else { null };
+        let has_strides = is_requested(ffi::PyBUF_STRIDES);
+        (*view).strides = if has_strides { strides.as_ptr().cast_mut() } else { null };
+        (*view).suboffsets = null;
         (*view).internal = std::ptr::null_mut();
     }
     Ok(())
@@ -455,15 +466,14 @@ pub(super) unsafe fn fill_buffer<T>(
 #[pyclass(frozen, module = "truebleu", sequence)]
 pub struct Scores {
     values: Vec<f64>,
-    shape: [isize; 1],
-    strides: [isize; 1],
+    layout: BufferLayout,
 }
 
 impl Scores {
     /// Create a column of scores.
     pub fn new(values: Vec<f64>) -> Self {
-        let shape = [values.len() as isize];
-        Self { values, shape, strides: [8] }
+        let layout = BufferLayout::new(values.len(), None, 8);
+        Self { values, layout }
     }
 
     /// Return the scores.
@@ -544,13 +554,9 @@ impl Scores {
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    ) -> PyResult<ArrayCapsules<'py>> {
         let _ = requested_schema;
-        let schema = arrow::create_schema("g", "score", Vec::new());
-        Ok((
-            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
-            PyCapsule::new_with_value(py, self.to_arrow(), c"arrow_array")?,
-        ))
+        array_capsules(py, arrow::create_schema("g", "score", Vec::new()), self.to_arrow())
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -573,9 +579,7 @@ impl Scores {
         flags: c_int,
     ) -> PyResult<()> {
         let scores = slf.get();
-        let (shape, strides) = (scores.shape.as_ptr(), scores.strides.as_ptr());
-        let values = &scores.values;
         // SAFETY: the scores are frozen, and the buffer holds a reference to them.
-        unsafe { fill_buffer(slf.as_any(), view, flags, values, c"d", (1, shape, strides)) }
+        unsafe { fill_buffer(slf.as_any(), view, flags, &scores.values, c"d", &scores.layout) }
     }
 }

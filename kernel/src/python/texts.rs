@@ -1,10 +1,10 @@
 //! Functions for complete columns of texts that Python owns.
 
+use super::require;
 use super::run::interruptible;
 use crate::interrupt::{self, Work};
 use crate::text_codec;
 use memchr::{memchr, memchr_iter};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -59,9 +59,8 @@ impl PythonTexts<'_> {
         Self: 'a,
     {
         let columns: Vec<_> = python_columns.into_iter().map(Self::texts).collect();
-        if columns.iter().any(|column| column.len() != columns[0].len()) {
-            return Err(PyValueError::new_err("columns have different lengths"));
-        }
+        let have_same_length = columns.iter().all(|column| column.len() == columns[0].len());
+        require(have_same_length, "columns have different lengths")?;
         Ok(columns)
     }
 }
@@ -109,9 +108,10 @@ pub fn with_dictionary<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let columns = text_codec::TextColumns(PythonTexts::columns(&columns)?);
     // Sizes are stored in four bytes.
-    if columns.column_sizes().any(|size| u32::try_from(size).is_err()) {
-        let message = "a system or reference has 4 GiB of text or more. Embed fewer texts";
-        return Err(PyValueError::new_err(message));
-    }
+    let have_valid_sizes = columns.column_sizes().all(|size| u32::try_from(size).is_ok());
+    require(
+        have_valid_sizes,
+        "a system or reference has 4 GiB of text or more. Embed fewer texts",
+    )?;
     Ok(PyBytes::new(py, &interruptible(py, || columns.encode())?))
 }

@@ -1,17 +1,19 @@
 //! Statistics other than metrics for Python: n-grams, words by frequency, and text flags.
 
-use super::run::{interruptible, signal_check};
+use super::run::interruptible;
 use super::sources::Source;
 use super::table::Table;
 use super::texts::PythonTexts;
-use super::{LexerSettings, current_instructions, decode_token};
+use super::{
+    LexerSettings, current_instructions, decode_token, decode_tokens, require, require_known,
+};
 use crate::distinctive_ngrams::{ListSettings, NgramEntry, SystemPair};
 use crate::interrupt::Work;
 use crate::ngrams::MAX_ORDER;
 use crate::preservation::NegationWords;
 use crate::scripts;
 use crate::text_flags::{ColumnTotals, FlagOptions, FlaggedColumn, FlaggedTexts};
-use crate::token_corpus;
+use crate::token_corpus::TokenCorpus;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -19,8 +21,7 @@ use pyo3::types::{PyBytes, PyList};
 /// The tokens of systems and references as ids.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Corpus {
-    corpus: token_corpus::TokenCorpus,
-    orders: usize,
+    corpus: TokenCorpus,
 }
 
 /// A distinctive n-gram: tokens, matches and counts in each system of the pair, count in the
@@ -40,26 +41,16 @@ impl Corpus {
         orders: usize,
         most: usize,
     ) -> PyResult<Self> {
-        if systems.is_empty() || !(1..=MAX_ORDER).contains(&orders) {
-            return Err(PyValueError::new_err("expected at least one system and a valid order"));
-        }
+        let is_valid = !systems.is_empty() && (1..=MAX_ORDER).contains(&orders);
+        require(is_valid, "expected at least one system and a valid order")?;
         let take_all = |sources: Vec<PyRef<'_, Source>>| {
             sources.iter().map(|source| source.take()).collect::<PyResult<Vec<_>>>()
         };
         let (systems, references) = (take_all(systems)?, take_all(references)?);
         let lexer =
             LexerSettings::new(py, tokenizer, lowercase)?.to_lexer(current_instructions()?)?;
-        let corpus = interruptible(py, || {
-            token_corpus::TokenCorpus::read(
-                systems,
-                references,
-                &lexer,
-                orders,
-                most,
-                &mut signal_check(None),
-            )
-        })??;
-        Ok(Self { corpus, orders })
+        let read = || TokenCorpus::read(systems, references, &lexer, orders, most);
+        Ok(Self { corpus: interruptible(py, read)?? })
     }
 
     /// Return the number of segments.
@@ -74,18 +65,13 @@ impl Corpus {
     }
 
     /// Return all distinct tokens.
-    fn vocabulary<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let tokens = (0..self.corpus.vocabulary.count() as u32).map(|number| {
-            if number % (1 << 14) == 0 {
-                py.check_signals()?;
-            }
-            self.token(py, number)
-        });
-        tokens.collect()
+    fn vocabulary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let vocabulary = &self.corpus.vocabulary;
+        decode_tokens(py, (0..vocabulary.count() as u32).map(|id| vocabulary.token(id)))
     }
 
     /// Return the word counts per frequency bucket
-    /// ([`token_corpus::TokenCorpus::count_frequency_buckets`]). `frequencies` contains the
+    /// ([`TokenCorpus::count_frequency_buckets`]). `frequencies` contains the
     /// frequency of each token of the vocabulary (default: its frequency in the references).
     fn buckets(
         &self,
@@ -93,9 +79,7 @@ impl Corpus {
         edges: Vec<u64>,
         frequencies: Option<Vec<u64>>,
     ) -> PyResult<Table> {
-        if edges.is_empty() || edges.len() > usize::from(u8::MAX) {
-            return Err(PyValueError::new_err("expected 1 to 255 bucket edges"));
-        }
+        require((1..=255).contains(&edges.len()), "expected 1 to 255 bucket edges")?;
         let width = edges.len() * (1 + self.corpus.systems);
         let rows = interruptible(py, || {
             let frequencies = frequencies.unwrap_or_else(|| self.corpus.reference_frequencies());
@@ -121,13 +105,9 @@ impl Corpus {
         let are_valid = |&(first, second): &SystemPair| {
             first < systems && second.is_none_or(|second| second < systems)
         };
-        if limit == 0 || !pairs.iter().all(are_valid) {
-            return Err(PyValueError::new_err(
-                "expected valid system indices and a limit of at least 1",
-            ));
-        }
+        let is_valid = limit > 0 && pairs.iter().all(are_valid);
+        require(is_valid, "expected valid system indices and a limit of at least 1")?;
         let lists = ListSettings {
-            max_order: self.orders,
             pairs: &pairs,
             max_entries: limit,
             max_examples: examples,
@@ -135,7 +115,8 @@ impl Corpus {
         };
         let lists_by_order = interruptible(py, || lists.find_lists(&self.corpus))?;
         let to_tuple = |entry: NgramEntry| -> PyResult<NgramTuple<'py>> {
-            let tokens = entry.tokens.iter().map(|&id| self.token(py, id));
+            let vocabulary = &self.corpus.vocabulary;
+            let tokens = entry.tokens.iter().map(|&id| decode_token(py, vocabulary.token(id)));
             Ok((
                 tokens.collect::<PyResult<_>>()?,
                 entry.match_counts,
@@ -153,13 +134,6 @@ impl Corpus {
         let tuples =
             lists_by_order.into_iter().map(|order| order.into_iter().map(to_lists).collect());
         tuples.collect()
-    }
-}
-
-impl Corpus {
-    /// Return the token with this id.
-    fn token<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
-        decode_token(py, self.corpus.vocabulary.token(id))
     }
 }
 
@@ -191,12 +165,8 @@ pub fn health<'py>(
     let (systems, references) = (take_columns(systems.len()), take_columns(references.len()));
     let source = columns.next();
     let unsplit = unsplit.into_iter().map(|(name, share)| {
-        let script_index = scripts::NAMES.iter().position(|&script| script == name);
-        Ok((
-            script_index
-                .ok_or_else(|| PyValueError::new_err(format!("unknown script '{name}'")))?,
-            share,
-        ))
+        let find_index = |name: &str| scripts::NAMES.iter().position(|&script| script == name);
+        Ok((require_known("script", &name, find_index)?, share))
     });
     let unsplit = unsplit.collect::<PyResult<_>>()?;
     let options = FlagOptions {

@@ -4,7 +4,7 @@ use super::TextResult;
 use super::metric_settings::{EditKind, PageMetric};
 use super::texts::{TextColumn, TextRange};
 use crate::count::Formula;
-use crate::edit_distance::Edit;
+use crate::edit_distance::{Edit, EditMeasure, align_tokens};
 use crate::lex::{LexScratch as Lexing, Lexer};
 use crate::ter::{Shift, Step, TerScratch};
 use crate::text_batches::{BatchSize, Source};
@@ -30,8 +30,7 @@ fn with_tokens<R>(
     work: impl FnOnce(&View<'_>) -> R,
 ) -> TextResult<Option<R>> {
     let mut range = TextRange::new(Arc::clone(texts), index, index + 1)?;
-    let batch = range.next(BatchSize::Segments(1)).map_err(|error| error.to_string())?;
-    let batch = batch.ok_or("no text")?;
+    let batch = range.next(BatchSize::Segments(1))?.ok_or("no text")?;
     let mut scratch = Lexing::default();
     let mut lexed = lexer.lex(&batch.streams[0], &mut scratch).map_err(|_| "invalid UTF-8")?;
     Ok(lexed.next_segment().map(|view| work(&view)))
@@ -49,12 +48,13 @@ fn copy_tokens(view: &View<'_>) -> Vec<Vec<u8>> {
 /// number of tokens of the reference, the number of shifts and the number of steps. The lengths of
 /// the tokens, the shifts (start, length, target) and the steps follow.
 pub fn encode_alignment(metric: &PageMetric, texts: TextColumn) -> TextResult<Vec<u8>> {
-    let edit_kind = metric.edited().ok_or("the metric does not count token edits")?;
+    let edit_kind = metric.edit_kind.ok_or("the metric does not count token edits")?;
+    let (lexer, reference_lexer) = metric.counter.lexers();
     let texts = Arc::new(texts);
     let mut best: Option<(f64, Alignment)> = None;
     for index in 1..texts.count() {
-        let candidate = with_tokens(&texts, 0, metric.hypotheses(), |hypothesis| {
-            with_tokens(&texts, index, metric.references(), |reference| {
+        let candidate = with_tokens(&texts, 0, lexer, |hypothesis| {
+            with_tokens(&texts, index, reference_lexer, |reference| {
                 align_with_reference(edit_kind, index - 1, hypothesis, reference)
             })
         })?;
@@ -98,23 +98,19 @@ fn align_with_reference(
         return (edits, Alignment { reference_index, tokens, shifts: outcome.shifts, steps });
     };
     let mut ids: HashMap<&[u8], u32> = HashMap::new();
-    let [hypothesis_ids, reference_ids] = tokens.each_ref().map(|tokens| {
-        let mut token_ids = Vec::with_capacity(tokens.len());
-        for token in tokens {
-            let next = ids.len() as u32;
-            token_ids.push(*ids.entry(token).or_insert(next));
-        }
-        token_ids
-    });
-    let edits = crate::edit_distance::align_tokens(&reference_ids, &hypothesis_ids);
+    let mut assign_id = |token| {
+        let next = ids.len() as u32;
+        *ids.entry(token).or_insert(next)
+    };
+    let [hypothesis_ids, reference_ids] = tokens
+        .each_ref()
+        .map(|tokens| tokens.iter().map(|token| assign_id(&token[..])).collect::<Vec<_>>());
+    let edits = align_tokens(&reference_ids, &hypothesis_ids);
     let mut row = [0; 4];
     edits.iter().for_each(|&edit| row[edit as usize] += 1);
     let score = measure.score(&row);
-    let cost = if measure == crate::edit_distance::EditMeasure::InformationPreserved {
-        -score
-    } else {
-        score
-    };
+    let is_higher_better = measure == EditMeasure::InformationPreserved;
+    let cost = if is_higher_better { -score } else { score };
     let step = |edit: &Edit| match edit {
         Edit::Hit => 0,
         Edit::Substitution => 1,

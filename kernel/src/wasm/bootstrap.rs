@@ -59,7 +59,7 @@ impl Bootstrap {
         let mut columns: Vec<Vec<i64>>;
         let mut sum_kind = SumKind::Statistics;
         let mut widths = width;
-        if metric.is_mean() {
+        if metric.is_segment_mean {
             let scores: Vec<Vec<f64>> = tables
                 .iter()
                 .map(|values| {
@@ -85,7 +85,7 @@ impl Bootstrap {
         }
         let rows = columns[0].len() / widths;
         let parts: Vec<_> = columns.iter().map(|values| (&values[..], widths)).collect();
-        let stack = Stack::new(&parts, rows).map_err(|error| error.to_string())?;
+        let stack = Stack::new(&parts, rows)?;
         let scores = vec![Vec::new(); tables.len()];
         let generator = Generator::new(seed);
         Ok(Self { metric, sum_kind, stack, width: widths, generator, scores })
@@ -143,7 +143,7 @@ fn sum_groups(values: &[i64], width: usize, groups: &[u32]) -> TextResult<Vec<i6
     let mut sums = vec![0; count * width];
     for (row, &group) in values.chunks_exact(width).zip(groups) {
         if !columns::add_row(&mut sums[group as usize * width..][..width], row) {
-            return Err(columns::overflow_error().to_string());
+            return Err(columns::overflow_error().into());
         }
     }
     Ok(sums)

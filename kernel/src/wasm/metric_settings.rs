@@ -24,13 +24,12 @@ pub struct PageMetric {
     pub counter: Arc<dyn SingleMetricCount>,
     segment_formula: Arc<dyn Formula>,
     corpus_formula: Arc<dyn Formula>,
-    lexers: (Lexer, Lexer),
     /// BLEU's formulas for segments and for corpora, with intermediate steps.
     bleu_formulas: Option<[variants::BleuVariantFormula; 2]>,
     /// Whether the corpus score is the mean of segment scores.
-    is_segment_mean: bool,
+    pub is_segment_mean: bool,
     /// The kind of token edits, if the metric counts them.
-    edit_kind: Option<EditKind>,
+    pub edit_kind: Option<EditKind>,
 }
 
 /// The kind of token edits.
@@ -187,14 +186,10 @@ impl PageMetric {
         corpus: Arc<dyn Formula>,
     ) -> Self {
         let (hypotheses, references) = lexers;
-        let lexer_pair =
-            (hypotheses.clone(), references.clone().unwrap_or_else(|| hypotheses.clone()));
-        let counter = Arc::new(Counter { hypotheses, references, metric });
         Self {
-            counter,
+            counter: Arc::new(Counter { hypotheses, references, metric }),
             segment_formula: segment,
             corpus_formula: corpus,
-            lexers: lexer_pair,
             bleu_formulas: None,
             is_segment_mean: false,
             edit_kind: None,
@@ -211,16 +206,6 @@ impl PageMetric {
             return Err(format!("the table has {width} columns, which does not match the metric"));
         }
         Ok(values.chunks_exact(width))
-    }
-
-    /// Return the kind of token edits, if the metric counts them.
-    pub fn edited(&self) -> Option<EditKind> {
-        self.edit_kind
-    }
-
-    /// Return whether the corpus score is the mean of segment scores.
-    pub fn is_mean(&self) -> bool {
-        self.is_segment_mean
     }
 
     /// Return the mean of segment scores.
@@ -244,16 +229,6 @@ impl PageMetric {
     /// Return the formula for segments or for corpora.
     pub fn formula(&self, is_corpus: bool) -> &dyn Formula {
         if is_corpus { &*self.corpus_formula } else { &*self.segment_formula }
-    }
-
-    /// Return the lexer for hypotheses.
-    pub fn hypotheses(&self) -> &Lexer {
-        &self.lexers.0
-    }
-
-    /// Return the lexer for references.
-    pub fn references(&self) -> &Lexer {
-        &self.lexers.1
     }
 }
 

@@ -2,87 +2,51 @@
 
 use super::TextResult;
 use crate::distinctive_ngrams::{ListSettings, SystemPair};
-use crate::lex::Lexer;
-use crate::text_batches::Source;
 use crate::token_corpus::TokenCorpus;
 
 /// Maximum number of tokens of all texts.
-const MAX_TOKENS: usize = 1 << 25;
+pub const MAX_TOKENS: usize = 1 << 25;
 
-/// The tokens of systems and references.
-pub struct NgramLists {
-    corpus: TokenCorpus,
-    max_order: usize,
-}
-
-impl NgramLists {
-    /// Read all texts, for n-grams up to `max_order`.
-    pub fn new(
-        systems: Vec<Box<dyn Source>>,
-        references: Vec<Box<dyn Source>>,
-        lexer: &Lexer,
-        max_order: usize,
-    ) -> TextResult<Self> {
-        let result =
-            TokenCorpus::read(systems, references, lexer, max_order, MAX_TOKENS, &mut |_| Ok(()));
-        Ok(Self { corpus: result.map_err(|error| error.to_string())?, max_order })
+/// Encode the lists of one or two systems, with at most `max_entries` n-grams per order and
+/// kind: numbers of 4 bytes, then the tokens.
+///
+/// The first number is the number of n-grams. An n-gram consists of the index of its list
+/// (difference, overproduced, missed), its order, the lengths of its tokens, its matches and
+/// its count in each system, its count in the references, the log-odds ratio and the z-score.
+/// Each float is stored as two numbers.
+pub fn encode_lists(
+    corpus: &TokenCorpus,
+    pair: SystemPair,
+    max_entries: usize,
+) -> TextResult<Vec<u8>> {
+    let is_system = |system: usize| system < corpus.systems;
+    if !is_system(pair.0) || !pair.1.is_none_or(is_system) || max_entries == 0 {
+        return Err("invalid system or list length".to_owned());
     }
-
-    /// Return the number of segments read.
-    pub fn segment_count(&self) -> usize {
-        self.corpus.segment_count()
-    }
-
-    /// Return the width and the rows of the word counts by frequency bucket
-    /// ([`TokenCorpus::count_frequency_buckets`]).
-    pub fn frequency_rows(&self, edges: &[u64]) -> (usize, Vec<i64>) {
-        let rows = self.corpus.count_frequency_buckets(&self.corpus.reference_frequencies(), edges);
-        (edges.len() * (1 + self.corpus.systems), rows)
-    }
-
-    /// Encode the lists of one or two systems, with at most `max_entries` n-grams per order and
-    /// kind: numbers of 4 bytes, then the tokens.
-    ///
-    /// The first number is the number of n-grams. An n-gram consists of the index of its list
-    /// (difference, overproduced, missed), its order, the lengths of its tokens, its matches and
-    /// its count in each system, its count in the references, the log-odds ratio and the z-score.
-    /// Each float is stored as two numbers.
-    pub fn encode_lists(&self, pair: SystemPair, max_entries: usize) -> TextResult<Vec<u8>> {
-        let is_system = |system: usize| system < self.corpus.systems;
-        if !is_system(pair.0) || !pair.1.is_none_or(is_system) || max_entries == 0 {
-            return Err("invalid system or list length".to_owned());
-        }
-        let Self { corpus, max_order } = self;
-        let lists = ListSettings {
-            max_order: *max_order,
-            pairs: &[pair],
-            max_entries,
-            max_examples: 0,
-            initial_minimum: None,
-        };
-        let (mut numbers, mut text, mut count) = (vec![0_u32], Vec::new(), 0);
-        for (order, lists_by_pair) in lists.find_lists(corpus).into_iter().enumerate() {
-            for (kind, entries) in lists_by_pair.into_iter().flatten().enumerate() {
-                for entry in entries {
-                    count += 1;
-                    numbers.extend([kind as u32, order as u32 + 1]);
-                    for &token in &entry.tokens {
-                        let token = corpus.vocabulary.token(token);
-                        numbers.push(token.len() as u32);
-                        text.extend_from_slice(token);
-                    }
-                    numbers.extend(entry.match_counts);
-                    numbers.extend(entry.system_counts);
-                    numbers.push(entry.reference_count);
-                    for x in [entry.log_odds, entry.z] {
-                        numbers.extend([x.to_bits() as u32, (x.to_bits() >> 32) as u32]);
-                    }
+    let pairs = &[pair];
+    let lists = ListSettings { pairs, max_entries, max_examples: 0, initial_minimum: None };
+    let (mut numbers, mut text, mut count) = (vec![0_u32], Vec::new(), 0);
+    for (order, lists_by_pair) in lists.find_lists(corpus).into_iter().enumerate() {
+        for (kind, entries) in lists_by_pair.into_iter().flatten().enumerate() {
+            for entry in entries {
+                count += 1;
+                numbers.extend([kind as u32, order as u32 + 1]);
+                for &token in &entry.tokens {
+                    let token = corpus.vocabulary.token(token);
+                    numbers.push(token.len() as u32);
+                    text.extend_from_slice(token);
+                }
+                numbers.extend(entry.match_counts);
+                numbers.extend(entry.system_counts);
+                numbers.push(entry.reference_count);
+                for x in [entry.log_odds, entry.z] {
+                    numbers.extend([x.to_bits() as u32, (x.to_bits() >> 32) as u32]);
                 }
             }
         }
-        numbers[0] = count;
-        let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
-        bytes.append(&mut text);
-        Ok(bytes)
     }
+    numbers[0] = count;
+    let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+    bytes.append(&mut text);
+    Ok(bytes)
 }

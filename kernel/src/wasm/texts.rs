@@ -2,9 +2,7 @@
 
 use super::TextResult;
 use crate::error::Error;
-use crate::text_batches::{
-    self, Batch, BatchSize, Block, BorrowedSegment, MAX_BATCH_SEGMENTS, check_text_size,
-};
+use crate::text_batches::{self, Batch, BatchSize, Block, BorrowedSegment, check_text_size};
 use std::sync::Arc;
 
 /// The length that marks a missing text.
@@ -72,10 +70,7 @@ impl text_batches::Source for TextRange {
     }
 
     fn next(&mut self, size: BatchSize) -> Result<Option<Batch>, Error> {
-        let (max_segments, max_bytes) = match size {
-            BatchSize::Segments(segments) => (segments, usize::MAX),
-            BatchSize::Bytes(bytes) => (MAX_BATCH_SEGMENTS, bytes),
-        };
+        let (max_segments, max_bytes) = size.limits();
         let mut segments = Vec::new();
         let mut bytes = 0;
         while self.position < self.last

@@ -2,16 +2,7 @@
 #![allow(dead_code)]
 
 use proptest::prelude::*;
-use truebleu_kernel::simd::Instructions;
 use truebleu_kernel::text_batches::{Block, BorrowedSegment};
-
-/// Return the instruction sets that this processor supports.
-pub fn available_sets() -> impl Iterator<Item = Instructions> {
-    Instructions::NAMES
-        .into_iter()
-        .filter_map(Instructions::from_name)
-        .filter(|set| set.is_available())
-}
 
 /// Strings that the tokenizers' rules handle.
 const PIECES: &[&str] = &[

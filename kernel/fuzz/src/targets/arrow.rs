@@ -9,7 +9,7 @@ use std::ffi::{CString, c_void};
 use std::ptr;
 use truebleu_kernel::arrow::key::KeyType;
 use truebleu_kernel::arrow::rows::TableReader;
-use truebleu_kernel::arrow::{ArrowArray, ArrowSchema, TextColumn};
+use truebleu_kernel::arrow::{ArrowArray, ArrowInput, ArrowSchema, TextColumn};
 use truebleu_kernel::text_batches::{BatchSize, Block, Source};
 
 /// Make an input of mostly small numbers.
@@ -311,7 +311,9 @@ pub fn target(data: &[u8]) {
     let mut memory = ArrayMemory::default();
     let (schema, array) = memory.create_column(&mut input, 3);
     if selector & 1 == 0 {
-        if let Ok(mut column) = TextColumn::from_array("c".into(), is_required, &schema, array) {
+        if let Ok(mut column) =
+            TextColumn::new("c".into(), is_required, ArrowInput::Array(schema, array))
+        {
             while let Ok(Some(batch)) =
                 column.next(BatchSize::Segments(1 + usize::from(selector >> 4)))
             {
@@ -339,7 +341,10 @@ pub fn target(data: &[u8]) {
     let last = memory.pointers.len() - 1;
     (rows.n_buffers, rows.buffers) = (1, memory.pointers[last].as_mut_ptr());
     memory.add_child(&mut table_schema, &mut rows, schema, array);
-    let Ok(mut table) = TableReader::from_array("rows".into(), table_schema, rows) else { return };
+    let Ok(mut table) = TableReader::new("rows".into(), ArrowInput::Array(table_schema, rows))
+    else {
+        return;
+    };
     let (mut key, mut integers) = (Vec::new(), Vec::new());
     match selector >> 2 & 3 {
         0 => {

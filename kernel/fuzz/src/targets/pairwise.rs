@@ -82,8 +82,7 @@ fn check_pairs<M: Metric, O: Overlap>(
     let counter = Arc::new(Counter { hypotheses: lexer.clone(), references: None, metric });
     let create_sources = || (create_source(hypotheses), Some(create_source(references)));
     let (first, second) = create_sources();
-    let naive_pairs =
-        NaivePairs::read_texts(Arc::clone(&counter), Arc::clone(&formula), first, second);
+    let naive_pairs = NaivePairs::read_texts(counter.clone(), Arc::clone(&formula), first, second);
     let (first, second) = create_sources();
     let index_pairs = OverlapPairs::read_texts(overlap, &lexer, first, second);
     let (Ok(naive_pairs), Ok(index_pairs)) = (naive_pairs, index_pairs) else {
@@ -97,7 +96,7 @@ fn check_pairs<M: Metric, O: Overlap>(
     let order = (0..width).collect();
     let divisor = width as f64;
     let set = ScoringSet { hypotheses: height, references: width, order, weights: None, divisor };
-    let means = naive::expected_scores(&counter, &*formula, create_sources(), &[set], false, 1);
+    let means = naive::expected_scores(counter, &*formula, create_sources(), &[set], false, 1);
     let expected = scores.chunks(width).map(|row| row.iter().map(score).sum::<f64>() / divisor);
     let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(means.map(bits).ok(), Some(bits(expected.collect())), "{instructions:?}");

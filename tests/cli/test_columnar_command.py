@@ -244,6 +244,14 @@ def test_nan_and_infinity_can_be_group_keys(score_table, truebleu_command):
     assert cells == ["nan", 0.0, 0.0, None, "inf", "nan"]
 
 
+def test_warning_about_zero_scores_names_the_groups(truebleu_command):
+    rows = {"id": [*range(7), 9], "hyp": ["a"] * 7 + ["b c d e"], "ref": ["b c d e"] * 8}
+    pq.write_table(pa.table(rows), "zero.parquet")
+    result = truebleu_command("score", "zero.parquet", "--by", "id", "-f", "tsv")
+    names = ", ".join(f"zero (id {i})" for i in range(5))
+    assert f"warning: {names} and 2 more: BLEU is 0 because" in result.error
+
+
 def test_score_only_writes_only_scores(truebleu_command):
     result = truebleu_command("score", "both.parquet", "--by", "system", "-b", "-f", "csv")
     assert result.output.split() == [repr(compute_expected_score(one).value) for one in SYSTEMS]

@@ -173,6 +173,16 @@ class ScoreResult(Record):
         return fields
 
 
+def _label_group(result: ScoreResult) -> str:
+    """Return the system of a score, and its group in parentheses."""
+    columns = [
+        f"{column} {value}"
+        for column, value in (result.group or {}).items()
+        if value is not None and str(value) != result.system
+    ]
+    return f"{result.system} ({', '.join(columns)})" if columns else result.system
+
+
 def write_scores(
     results: Sequence[ScoreResult],
     metrics: Mapping[Metric[Any], str | None],
@@ -184,7 +194,7 @@ def write_scores(
 ) -> None:
     """Write the scores, preceded by warnings about the texts."""
     checked_results = [result for result in results if result.is_corpus_score] or results
-    checked_scores = ((result.system, result.name, result.score) for result in checked_results)
+    checked_scores = ((_label_group(one), one.name, one.score) for one in checked_results)
     warnings = [*warnings, *text_warnings.warn_about_zero_scores(checked_scores)]
     output.short_names = ShortNames(result.system for result in results)
     # The scores of each system or group for all metrics. Keys are compared by their

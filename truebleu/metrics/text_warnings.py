@@ -84,6 +84,9 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
     return summary
 
 
+# Number of systems or groups that a warning about scores of 0 names.
+MAX_NAMED_SYSTEMS = 5
+
 # Kinds of warnings about texts. A metric named in an `UNSPLIT_KIND` warning does not split the text
 # and cannot distinguish the systems.
 UNSPLIT_KIND = "unsplit"
@@ -657,12 +660,17 @@ def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings
     systems_by_reason: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (system, reason), names in metrics_by_system.items():
         systems_by_reason.setdefault((reason, tuple(names)), []).append(system)
+
+    def shorten(systems: list[str]) -> list[str]:
+        count = len(systems) - MAX_NAMED_SYSTEMS
+        return [*systems[:MAX_NAMED_SYSTEMS], f"{count:,} more"] if count > 1 else systems
+
     return [
         {
             "kind": "zero",
             "systems": systems,
             "metrics": list(names),
-            "text": f"{join_words(systems)}: {join_words(names)} "
+            "text": f"{join_words(shorten(systems))}: {join_words(names)} "
             f"{'is' if len(names) == 1 else 'are'} 0 because {reason}",
         }
         for (reason, names), systems in systems_by_reason.items()

@@ -217,6 +217,7 @@ def test_options_select_ids(row, options, text):
         (Exchanged(np.zeros((2, 2), "f4")), {}, "values of type float32"),
         (np.zeros(3, int), {}, r"1 dimension \(expected \[segments, length\]"),
         (np.zeros((2, 2), ">i4"), {}, "foreign byte order"),
+        (np.ma.array([[5, 6]], mask=[[False, True]]), {}, "the array is masked"),
         (Exchanged(np.zeros((2, 2), int), (2, 0)), {}, r"memory of a GPU. Copy it with \.cpu\(\)"),
         ([[5, 6]], {"pad": 0, "lengths": [1]}, "mutually exclusive"),
         ([[5, 6]], {"lengths": [3]}, r"lengths: row 1 has length 3 \(expected 0 to 2\)"),

@@ -848,6 +848,8 @@ def _read_integers(values: Any) -> tuple[memoryview, tuple[int, ...]]:
         except TypeError:
             wrong = next(one for one in values if not hasattr(one, "__index__"))
             raise TypeError(f"{wrong!r:.40} is not an integer") from None
+    if hasattr(values, "filled"):
+        raise TypeError("the array is masked. Pass array.filled(PAD), with pad=PAD")
     is_on_gpu = hasattr(values, "__cuda_array_interface__")
     if not is_on_gpu and hasattr(values, "__dlpack_device__"):
         is_on_gpu = values.__dlpack_device__()[0] not in _CPU_DEVICES

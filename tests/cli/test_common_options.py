@@ -208,8 +208,7 @@ def test_json_has_same_keys_for_any_number_of_systems(run_on_examples, name):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["list"], ["show", "nist"], ["which", "46.95", REFERENCE, "-i", SYSTEMS[0]]],
+    "arguments", [["list"], ["show", "nist"], ["which", "46.95", REFERENCE, "-i", SYSTEMS[0]]]
 )
 def test_family_json_has_version_but_no_memory_addresses(truebleu_command, arguments):
     output = truebleu_command("family", *arguments, "-f", "json").output
@@ -332,8 +331,7 @@ def test_unknown_help_topic_suggests_topics(read_error):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["0    success", "1    invalid data", "2    invalid command line", "130  interrupted"],
+    "line", ["0    success", "1    invalid data", "2    invalid command line", "130  interrupted"]
 )
 def test_help_lists_exit_statuses(truebleu_command, line):
     assert line in truebleu_command("--help").output

@@ -163,8 +163,8 @@ class Groups:
 
 @final
 class BleuFormula:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         smoothing: str,
         smoothing_value: float,
@@ -176,11 +176,12 @@ class BleuFormula:
         arithmetic: str,
         compensated: bool,
         length_unit: float,
-    ) -> None: ...
+    ) -> BleuFormula: ...
     def scores(self, table: Table) -> list[float]: ...
     def percentages(self, row: Sequence[int]) -> list[float]: ...
     def brevity_penalty(self, row: Sequence[int]) -> float: ...
 
+@final
 class Metric:
     @staticmethod
     def bleu(

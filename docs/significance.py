@@ -49,9 +49,8 @@ def build_page() -> str:
 def _compute_bootstrap_means(measure: Measure) -> tuple[str, float, float]:
     """Return a metric's name, and the means of its resampled scores by truebleu and sacreBLEU."""
     birch = measure.tables[measure.systems.index("birch")]
-    [[scores]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
-    mean = fmean(scores.values)
-    mean = round_to_single(mean) if scores.is_single_precision else mean
+    [[(scores, is_single)]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
+    mean = round_to_single(fmean(scores)) if is_single else fmean(scores)
     return measure.name, bootstrap_intervals([measure])[0]["birch"].mean, mean
 
 

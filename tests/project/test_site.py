@@ -78,7 +78,7 @@ VIEWED = (
 @pytest.mark.parametrize("look", axe_core.APPEARANCES)
 def test_axe_reports_no_serious_violation(site, chromium, look):
     script, wrong = axe_core.load_axe_script(), {}
-    context = chromium.new_context(reduced_motion="reduce", **axe_core.APPEARANCES[look])
+    context = chromium.new_context(**axe_core.APPEARANCES[look])
     page = context.new_page()
     for name in VIEWED:
         page.goto((site / name).as_uri(), wait_until="load")

@@ -224,11 +224,14 @@ def score_with_trl(corpus):
         "first": text.first_references,
         "source": corpus.sources,
     }
-    rewards = {}
+    rewards, specs, metrics = {}, dict(corpus.specs), dict(corpus.metrics)
+    for name in ("cider-d", "cider"):  # rewards need fitted document frequencies
+        fitted = metrics[name].with_parameters(df=tb.document_frequencies(text.references))
+        specs[name] = metrics[name] = fitted
 
     def make_reward(name):
         column = "references" if references_by_metric[name] == text.references else "first"
-        reward = tb.reward(corpus.specs[name], references=column, scale=1).trl
+        reward = tb.reward(specs[name], references=column, scale=1).trl
 
         def record_reward(**arguments):
             rewards[name] = reward(**arguments)
@@ -249,7 +252,7 @@ def score_with_trl(corpus):
     tensor = trainer._calculate_rewards(
         rows, text.first_references, text.hypotheses, [[]] * SEGMENTS
     )
-    for column, (name, metric) in enumerate(corpus.metrics.items()):
+    for column, (name, metric) in enumerate(metrics.items()):
         sources = [corpus.sources] if metric.NEEDS_SOURCE else []
         rows = zip(text.hypotheses, references_by_metric[name], *sources, strict=True)
         expected_scores = [metric.sentence(*row).value for row in rows]

@@ -131,7 +131,7 @@ PARQUET_CASES = ("partitions", "nulls_skipped", "nulls_raised", "buckets", "no_r
 def run_sums(datasets):
     """Return a function that sums the dataset of a kind of source."""
 
-    def run(source, batches, **options):
+    def run(source, batches, /, **options):
         return engine.sums(datasets[source](batches), **options)
 
     return run

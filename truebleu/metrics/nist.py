@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY
-from functools import reduce
 from itertools import chain
 from math import exp, log
-from operator import or_
 from typing import Any
 
 from truebleu._kernel import Scores
@@ -136,7 +134,11 @@ class NIST(PythonMetric):
                 counts = tokenizers.count_ngrams(hypothesis, n)
                 reference_counts = [tokenizers.count_ngrams(tokens, n) for tokens in references]
                 if self.variant != "nltk":
-                    reference_counts = [reduce(or_, reference_counts)]
+                    # Counter's union would copy the counts for each reference.
+                    largest: Counter[tuple[Any, ...]] = Counter()
+                    for ngram, m in chain.from_iterable(one.items() for one in reference_counts):
+                        largest[ngram] = max(m, largest[ngram])
+                    reference_counts = [largest]
                 weights = [
                     sum(compute_information(ngram) * m for ngram, m in (counts & one).items())
                     for one in reference_counts

@@ -158,8 +158,8 @@ class Sums:
     def columns(self) -> tuple[str, ...]:
         """The columns that `update` reads, without duplicates."""
         bucket = (self.bucket[0],) if self.bucket else ()
-        texts = (self._hyp, *self._ref, self._source)
-        return tuple(dict.fromkeys(filter(None, (*texts, *self.by, *bucket))))
+        source = () if self._source is None else (self._source,)
+        return tuple(dict.fromkeys((self._hyp, *self._ref, *source, *self.by, *bucket)))
 
     @property
     def key_columns(self) -> tuple[str, ...]:
@@ -479,7 +479,7 @@ class Sums:
             **self._get_merge_properties(),
             "signatures": list(signatures.values()),
             "formats": self._groups.formats,
-            **({"sources": True} if self._source else {}),
+            **({} if self._source is None else {"sources": True}),
         }
         return _kernel.sealed(FRAME_NAME, json.dumps(header), self._groups.to_bytes())
 

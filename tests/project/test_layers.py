@@ -73,12 +73,6 @@ def _metric_modules() -> Iterator[str]:
         yield f"truebleu.metrics.{place.partition(':')[0]}"
 
 
-def _tokenizer_modules() -> Iterator[str]:
-    tokenizers = import_module("truebleu.text.tokenizers")
-    for module, _ in (tokenizers.DATA_TOKENIZERS | tokenizers.PYTHON_TOKENIZERS).values():
-        yield f"truebleu.text.{module}"
-
-
 def _commands() -> Iterator[str]:
     yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli").COMMANDS)
 
@@ -86,10 +80,7 @@ def _commands() -> Iterator[str]:
 # Modules that compute what they import, and what that can be.
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
-    "truebleu.text.segments": tuple,  # modules that decompress files
-    "truebleu.text.tokenizers": _tokenizer_modules,
     "truebleu.metrics.registry": _metric_modules,
-    "truebleu.metrics.rouge": tuple,  # packages that compute ROUGE
     "truebleu.cli": _commands,
     "truebleu.compat.patches": tuple,  # the caller names the module to import later
     "truebleu.engines.common_api": tuple,  # the caller names its module

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY
-from importlib import import_module
 from string import ascii_letters
 from types import SimpleNamespace
 from typing import Any
@@ -195,10 +194,16 @@ class ROUGE(SegmentMeanMetric):
 
 def _import_scoring_modules() -> tuple[Any, Any]:
     """Return the modules `rouge_scorer` and `tokenizers` of the fastest installed package."""
-    for package in PACKAGES:
-        name = package.replace("-", "_")
-        with suppress(ImportError):
-            return import_module(f"{name}.rouge_scorer"), import_module(f"{name}.tokenizers")
+    with suppress(ImportError):
+        import rouge_score_rs.rouge_scorer
+        import rouge_score_rs.tokenizers
+
+        return rouge_score_rs.rouge_scorer, rouge_score_rs.tokenizers
+    with suppress(ImportError):
+        import rouge_score.rouge_scorer
+        import rouge_score.tokenizers
+
+        return rouge_score.rouge_scorer, rouge_score.tokenizers
     raise python_metric.make_missing_package_error("rouge", "pip install 'truebleu[rouge]'")
 
 

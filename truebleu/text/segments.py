@@ -15,7 +15,6 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from itertools import accumulate, compress, islice, pairwise, zip_longest
 from operator import eq
 from threading import Lock
@@ -344,9 +343,18 @@ def _open_decompressed(path: str) -> Any:
 
 def open_compressed(source: Any, suffix: str) -> Any:
     """Open a compressed file, given its path or the open file, for reading decompressed bytes."""
-    zstd = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    modules = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": zstd}
-    return import_module(modules[suffix]).open(source, "rb")
+    module: Any
+    if suffix == ".gz":
+        import gzip as module
+    elif suffix == ".bz2":
+        import bz2 as module
+    elif suffix == ".xz":
+        import lzma as module
+    elif sys.version_info >= (3, 14):
+        from compression import zstd as module
+    else:
+        from backports import zstd as module
+    return module.open(source, "rb")
 
 
 def _transcode_to_utf8(

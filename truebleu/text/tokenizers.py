@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from truebleu import _kernel
@@ -232,9 +231,16 @@ def _needs_data(tokenize: Tokenize) -> bool:
 
 
 def _select_module(name: str) -> Any:
+    from truebleu.text import icu, mecab, program_tokenizers, sentencepiece
+
     listed_name = _get_listed_name(name)
-    module, _ = DATA_TOKENIZERS.get(listed_name) or PYTHON_TOKENIZERS[listed_name]
-    return import_module(f"truebleu.text.{module}")
+    modules = {
+        "icu": icu,
+        "mecab": mecab,
+        "program_tokenizers": program_tokenizers,
+        "sentencepiece": sentencepiece,
+    }
+    return modules[(DATA_TOKENIZERS.get(listed_name) or PYTHON_TOKENIZERS[listed_name])[0]]
 
 
 def load_tokenizer(name: str) -> _kernel.LoadedTokenizer:
